@@ -1,0 +1,145 @@
+#!/usr/bin/python3
+"""Checks of the sources themselves, one per name; each prints what it refuses.
+
+    lint.py CHECK ROOT
+
+ROOT is walked (build folders and .git left out), so that a check also runs on
+a source archive and on the small trees of the lint tests.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+SOURCE_SUFFIXES = (".cpp", ".h", ".c", ".td")
+TEXT_SUFFIXES = SOURCE_SUFFIXES + (
+    ".mlir", ".test", ".py", ".sh", ".js", ".md", ".txt", ".cmake", ".json", ".in", ".yaml", ".yml", ".toml",
+)
+MAX_LINES = 800
+# Test folders that hold samples of what the checks refuse.
+SAMPLES = os.path.join("test", "lint")
+
+
+def walk(root, suffixes=TEXT_SUFFIXES, below=None):
+    for top in below or ["."]:
+        for folder, folders, names in os.walk(os.path.join(root, top)):
+            folders[:] = sorted(
+                f for f in folders
+                if f not in (".git", "__pycache__", "node_modules", ".cache") and not f.startswith("build")
+            )
+            for name in sorted(names):
+                path = os.path.relpath(os.path.join(folder, name), root)
+                if name.endswith(suffixes) and not path.startswith(SAMPLES):
+                    yield path
+
+
+def lines(root, path):
+    with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
+        return file.read().splitlines()
+
+
+def each_line(root, suffixes, refuse):
+    for path in walk(root, suffixes):
+        for number, line in enumerate(lines(root, path), 1):
+            reason = refuse(line)
+            if reason:
+                yield f"{path}:{number}: {reason}: {line.strip()[:120]}"
+
+
+# FileCheck ignores a directive without its colon, and one it doesn't know. A
+# prefix is whatever the file's RUN lines name, and CHECK.
+WORD = re.compile(r"\s*(?://|#|;)\s*([A-Z][\w-]*(?:\{LITERAL\})?)(.?)")
+KNOWN = re.compile(r"(?:-(?:LABEL|NEXT|SAME|DAG|NOT|EMPTY|COUNT-\d+))?(?:\{LITERAL\})?$")
+
+
+def check_lines(root):
+    for path in walk(root, (".mlir", ".test")):
+        text = lines(root, path)
+        named = re.findall(r"--?check-prefix(?:es)?[= ]([\w,-]+)", "\n".join(text))
+        prefixes = {"CHECK", *(name for names in named for name in names.split(","))}
+        for number, line in enumerate(text, 1):
+            match = WORD.match(line)
+            if not match:
+                continue
+            word, after = match.groups()
+            rests = [word[len(p):] for p in prefixes if word == p or word.startswith((p + "-", p + "{"))]
+            if not rests:
+                continue
+            known = any(KNOWN.match(rest) for rest in rests)
+            if known and after != ":":
+                yield f"{path}:{number}: {word} without its colon is ignored: {line.strip()}"
+            elif not known and after == ":":
+                yield f"{path}:{number}: {word} is no FileCheck directive: {line.strip()}"
+
+
+def clang_format(root):
+    tool = shutil.which("clang-format-22")
+    if not tool:
+        yield "clang-format-22 is not installed"
+        return
+    paths = list(walk(root, (".cpp", ".h", ".c"), ("lib", "include", "tools", "unittests", "bench", "examples")))
+    if not paths:
+        return
+    result = subprocess.run([tool, "--dry-run", "-Werror", *paths], cwd=root, capture_output=True, text=True)
+    if result.returncode:
+        seen = re.findall(r"^(\S+?):\d+:\d+: (?:error|warning)", result.stderr, re.M)
+        for path in dict.fromkeys(seen):
+            yield f"{path}: not as clang-format-22 writes it"
+        if not seen:
+            yield result.stderr.strip()
+
+
+# Package sources are chosen by the user's configuration, so no file names a
+# host. Names are spelt in parts here for the same reason.
+HOSTS = re.compile(
+    r"\b(?:registry\.[\w-]+\.\w+|(?:npm" r"js|py" r"pi|py" r"thonhosted|cra" r"tes|deb" r"ian|ubu" r"ntu)"
+    r"\.(?:org|com|io)|apt\.\w+\.org|(?:gh" r"cr|qu" r"ay|doc" r"ker)\.io)",
+    re.I,
+)
+
+
+def hosts(root):
+    yield from each_line(root, TEXT_SUFFIXES, lambda line: HOSTS.search(line) and "names a package host")
+
+
+WORDS = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b|\bnot (yet )?imple" r"mented\b|place" r"holder", re.I)
+
+
+def unfinished(root):
+    def refuse(line):
+        match = WORDS.search(line)
+        # Upper-case marks only: "hack" as an ordinary word stays allowed.
+        if match and (match.group(1) is None or match.group(1).isupper()):
+            return "marks something unfinished"
+
+    yield from each_line(root, SOURCE_SUFFIXES + (".py", ".sh", ".js", ".cmake"), refuse)
+
+
+def length(root):
+    for path in walk(root, SOURCE_SUFFIXES + (".py", ".js", ".sh", ".mlir")):
+        count = len(lines(root, path))
+        if count > MAX_LINES:
+            yield f"{path}: {count} lines, at most {MAX_LINES}"
+
+
+CHECKS = {
+    "check-lines": check_lines,
+    "clang-format": clang_format,
+    "hosts": hosts,
+    "length": length,
+    "unfinished": unfinished,
+}
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] not in CHECKS:
+        sys.exit(f"usage: lint.py {{{','.join(CHECKS)}}} ROOT")
+    found = list(CHECKS[sys.argv[1]](sys.argv[2]))
+    print("\n".join(found) if found else "clean")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+#!/usr/bin/python3
+"""Runs the test suites of one build and adds them up.
+
+    run_suites.py --build DIR [SUITE]...
+
+Suites: `lit` (everything lit finds), `unit` (each GoogleTest program below
+DIR/unittests), and every executable .py or .sh in test/Integration by its stem, or
+`integration` for all of those. An integration suite gets the build folder in
+ONNXQUANT_BUILD and ends with `N passed, N failed`, perhaps with `, N skipped`. The
+last line printed here is `N passed, N failed`; the exit status says whether anything failed.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIT = "/usr/lib/llvm-22/bin/lit"
+PASSED = {"PASS", "FLAKYPASS", "XFAIL"}
+SKIPPED = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
+LAST_LINE = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
+
+
+def run_lit(build):
+    report = build / "test" / "lit-report.json"
+    report.unlink(missing_ok=True)
+    status = subprocess.run([LIT, "-sv", "-o", report, build / "test"]).returncode
+    if not report.exists():
+        print(f"lit left no report (exit status {status})")
+        return 0, 1, 0
+    codes = [test["code"] for test in json.loads(report.read_text())["tests"]]
+    passed = sum(code in PASSED for code in codes)
+    skipped = sum(code in SKIPPED for code in codes)
+    failed = len(codes) - passed - skipped
+    if not codes:
+        print("lit found no tests")
+    return passed, failed or int(status != 0 or not codes), skipped
+
+
+def run_unit(build):
+    totals = [0, 0, 0]
+    folder = build / "unittests"
+    programs = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and os.access(path, os.X_OK) and re.search(r"Tests?$", path.name)
+    )
+    for program in programs:
+        report = program.with_suffix(".json")
+        report.unlink(missing_ok=True)
+        result = subprocess.run(
+            [program, "--gtest_brief=1", f"--gtest_output=json:{report}"],
+            cwd=program.parent,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        suites = json.loads(report.read_text())["testsuites"] if report.exists() else []
+        tests = [test for suite in suites for test in suite["testsuite"]]
+        failed = sum("failures" in test for test in tests)
+        skipped = sum(test["result"] != "COMPLETED" for test in tests)
+        totals[0] += len(tests) - failed - skipped
+        totals[2] += skipped
+        # A crash leaves no report.
+        totals[1] += failed or int(result.returncode != 0)
+        if result.returncode:
+            print(f"{program.name}: exit status {result.returncode}\n{result.stdout}")
+    return tuple(totals)
+
+
+def run_integration(script, build):
+    environment = dict(os.environ, ONNXQUANT_BUILD=str(build))
+    last = ""
+    process = subprocess.Popen([script], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, errors="replace")
+    for line in process.stdout:
+        sys.stdout.write("  " + line)
+        sys.stdout.flush()
+        last = line.strip() or last
+    status = process.wait()
+    match = LAST_LINE.match(last)
+    if not match:
+        print(f"  {script.name} ended without a result (exit status {status})")
+        return 0, 1, 0
+    passed, failed, skipped = (int(group or 0) for group in match.groups())
+    return passed, failed or int(status != 0), skipped
+
+
+def integration_suites():
+    return {
+        path.stem: path
+        for path in sorted((ROOT / "test" / "Integration").iterdir())
+        if path.suffix in (".py", ".sh") and os.access(path, os.X_OK)
+    }
+
+
+def main():
+    scripts = integration_suites()
+    names = ["lit", "unit", *scripts]
+    groups = {"integration": list(scripts)}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join([*names, *groups]))
+    arguments = parser.parse_args()
+    chosen = [name for suite in arguments.suites for name in groups.get(suite, [suite])] or names
+    unknown = set(chosen) - set(names)
+    if unknown:
+        parser.error(f"expects suites of {', '.join([*names, *groups])}, but got {', '.join(sorted(unknown))}")
+    build = arguments.build.resolve()
+
+    rows = []
+    for name in chosen:
+        print(f"== {name}", flush=True)
+        start = time.monotonic()
+        if name == "lit":
+            counts = run_lit(build)
+        elif name == "unit":
+            counts = run_unit(build)
+        else:
+            counts = run_integration(scripts[name], build)
+        rows.append((name, *counts, time.monotonic() - start))
+
+    print(f"\n{'suite':<20}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
+    for name, passed, failed, skipped, seconds in rows:
+        print(f"{name:<20}{passed:>8}{failed:>8}{skipped:>8}{seconds:>9.1f}")
+    passed, failed = (sum(row[i] for row in rows) for i in (1, 2))
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
