@@ -1,0 +1,136 @@
+// Inlines model-local functions: a call's body is copied, its names are made
+// those of the caller, its attribute references are filled in, and the result
+// is imported as if it stood in the caller's graph.
+
+#include "GraphImporter.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::import;
+
+static constexpr unsigned maxCallDepth = 64;
+
+namespace {
+/// Rewrites the copied nodes of one call.
+class CallRewriter {
+public:
+  CallRewriter(const ::onnx::NodeProto &call,
+               const ::onnx::FunctionProto &function, StringRef prefix);
+
+  void rewrite(::onnx::NodeProto &node);
+  std::string rename(StringRef name);
+
+private:
+  void rewrite(::onnx::GraphProto &graph);
+  void fillAttributes(::onnx::NodeProto &node);
+
+  std::string prefix;
+  llvm::StringMap<std::string> names;
+  llvm::StringMap<const ::onnx::AttributeProto *> attributes;
+};
+} // namespace
+
+CallRewriter::CallRewriter(const ::onnx::NodeProto &call,
+                           const ::onnx::FunctionProto &function,
+                           StringRef prefix)
+    : prefix(prefix.str() + "/") {
+  for (int i = 0; i < function.output_size(); ++i)
+    if (i < call.output_size() && !call.output(i).empty())
+      names[function.output(i)] = call.output(i);
+  for (int i = 0; i < function.input_size(); ++i)
+    names[function.input(i)] = i < call.input_size() ? call.input(i) : "";
+  for (const ::onnx::AttributeProto &attribute : function.attribute_proto())
+    attributes[attribute.name()] = &attribute;
+  for (const ::onnx::AttributeProto &attribute : call.attribute())
+    attributes[attribute.name()] = &attribute;
+}
+
+std::string CallRewriter::rename(StringRef name) {
+  if (name.empty())
+    return "";
+  if (auto it = names.find(name); it != names.end())
+    return it->second;
+  return prefix + name.str();
+}
+
+void CallRewriter::fillAttributes(::onnx::NodeProto &node) {
+  ::google::protobuf::RepeatedPtrField<::onnx::AttributeProto> filled;
+  for (::onnx::AttributeProto &attribute : *node.mutable_attribute()) {
+    if (attribute.ref_attr_name().empty()) {
+      if (attribute.has_g())
+        rewrite(*attribute.mutable_g());
+      for (::onnx::GraphProto &graph : *attribute.mutable_graphs())
+        rewrite(graph);
+      filled.Add()->Swap(&attribute);
+      continue;
+    }
+    // A reference to an attribute that the call leaves out is left out too.
+    auto it = attributes.find(attribute.ref_attr_name());
+    if (it == attributes.end())
+      continue;
+    ::onnx::AttributeProto &copy = *filled.Add();
+    copy = *it->second;
+    copy.set_name(attribute.name());
+  }
+  node.mutable_attribute()->Swap(&filled);
+}
+
+void CallRewriter::rewrite(::onnx::NodeProto &node) {
+  for (std::string &input : *node.mutable_input())
+    input = rename(input);
+  for (std::string &output : *node.mutable_output())
+    output = rename(output);
+  if (!node.name().empty())
+    node.set_name(prefix + node.name());
+  fillAttributes(node);
+}
+
+void CallRewriter::rewrite(::onnx::GraphProto &graph) {
+  for (auto *infos : {graph.mutable_input(), graph.mutable_output(),
+                      graph.mutable_value_info()})
+    for (::onnx::ValueInfoProto &info : *infos)
+      info.set_name(rename(info.name()));
+  for (::onnx::TensorProto &tensor : *graph.mutable_initializer())
+    tensor.set_name(rename(tensor.name()));
+  for (::onnx::NodeProto &node : *graph.mutable_node())
+    rewrite(node);
+}
+
+LogicalResult GraphImporter::importCall(::onnx::NodeProto &proto,
+                                        const ::onnx::FunctionProto &function,
+                                        Node &node, Scope &scope) {
+  if (proto.input_size() > function.input_size() ||
+      proto.output_size() > function.output_size())
+    return error() << "calls function " << function.name() << " with "
+                   << proto.input_size() << " inputs and "
+                   << proto.output_size() << " outputs, but it has "
+                   << function.input_size() << " and "
+                   << function.output_size();
+  if (callDepth == maxCallDepth)
+    return error() << "calls function " << function.name()
+                   << ", which calls itself or is nested deeper than "
+                   << maxCallDepth;
+  ++callDepth;
+  CallRewriter rewriter(proto, function, node.name);
+  ::google::protobuf::RepeatedPtrField<::onnx::NodeProto> body =
+      function.node();
+  for (::onnx::NodeProto &inner : body)
+    rewriter.rewrite(inner);
+  // An output that is an input of the function passes through.
+  for (int i = 0; i < proto.output_size(); ++i) {
+    const std::string &output = proto.output(i);
+    if (output.empty() || rewriter.rename(function.output(i)) == output)
+      continue;
+    ::onnx::NodeProto &identity = *body.Add();
+    identity.set_op_type("Identity");
+    identity.add_input(rewriter.rename(function.output(i)));
+    identity.add_output(output);
+  }
+  Opsets opsets;
+  for (const auto &opset : function.opset_import())
+    opsets[opset.domain().empty() ? "ai.onnx" : opset.domain()] =
+        opset.version();
+  LogicalResult result = importNodes(body, scope, opsets);
+  --callDepth;
+  return result;
+}

@@ -1,0 +1,444 @@
+// Imports a model's graph: its names, types, constants and node order. Nodes
+// themselves are in NodeImporter.cpp.
+
+#include "GraphImporter.h"
+#include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::import;
+using onnxquant::onnx::Dim;
+using onnxquant::onnx::Dims;
+
+static constexpr int64_t maxOpset = 23;
+
+Attribute onnxquant::import::importMetadata(
+    const google::protobuf::RepeatedPtrField<::onnx::StringStringEntryProto>
+        &entries,
+    MLIRContext *context) {
+  if (entries.empty())
+    return {};
+  SmallVector<Attribute> pairs;
+  for (const auto &entry : entries)
+    pairs.push_back(
+        ArrayAttr::get(context, {StringAttr::get(context, entry.key()),
+                                 StringAttr::get(context, entry.value())}));
+  return ArrayAttr::get(context, pairs);
+}
+
+GraphImporter::GraphImporter(::onnx::ModelProto &model, StringRef file,
+                             StringRef folder, MLIRContext *context)
+    : model(model), file(file), externalData(folder), context(context),
+      opBuilder(context), fileLoc(FileLineColLoc::get(context, file, 0, 0)),
+      nodeLoc(fileLoc) {}
+
+Location GraphImporter::locFor(StringRef nodeName) {
+  return NameLoc::get(StringAttr::get(context, nodeName), fileLoc);
+}
+
+InFlightDiagnostic GraphImporter::error() { return emitError(nodeLoc); }
+
+InFlightDiagnostic GraphImporter::tensorError(StringRef name) {
+  return emitError(fileLoc) << "tensor '" << name << "' ";
+}
+
+static void collectGivenNames(const ::onnx::GraphProto &graph,
+                              llvm::StringSet<> &names) {
+  for (const ::onnx::NodeProto &node : graph.node()) {
+    if (!node.name().empty())
+      names.insert(node.name());
+    for (const ::onnx::AttributeProto &attribute : node.attribute()) {
+      if (attribute.has_g())
+        collectGivenNames(attribute.g(), names);
+      for (const ::onnx::GraphProto &body : attribute.graphs())
+        collectGivenNames(body, names);
+    }
+  }
+}
+
+LogicalResult GraphImporter::run(ModuleOp module) {
+  if (failed(readOpsets()))
+    return failure();
+  for (const ::onnx::FunctionProto &function : model.functions())
+    functions[function.domain() + ":" + function.name() + ":" +
+              function.overload()] = &function;
+  collectGivenNames(model.graph(), givenNames);
+  importModuleAttributes(module);
+  return importMain(module);
+}
+
+static std::string domainKey(StringRef domain) {
+  return domain.empty() ? "ai.onnx" : domain.str();
+}
+
+LogicalResult GraphImporter::readOpsets() {
+  for (const auto &opset : model.opset_import()) {
+    if (opset.version() < 1)
+      return emitError(fileLoc, "imports opset ")
+             << opset.version() << " of domain '" << domainKey(opset.domain())
+             << "', but opsets begin at 1";
+    if (domainKey(opset.domain()) == "ai.onnx" && opset.version() > maxOpset)
+      return emitError(fileLoc, "imports opset ")
+             << opset.version() << ", but the newest one known is " << maxOpset;
+    modelOpsets[domainKey(opset.domain())] = opset.version();
+  }
+  // Models older than IR version 3 state none.
+  if (model.opset_import_size() == 0)
+    modelOpsets["ai.onnx"] = 1;
+  return success();
+}
+
+/// What a model says of itself stays on the module.
+void GraphImporter::importModuleAttributes(ModuleOp module) {
+  Builder b(context);
+  auto set = [&](StringRef name, StringRef value) {
+    if (!value.empty())
+      module->setAttr(("onnx." + name).str(), b.getStringAttr(value));
+  };
+  module->setAttr("onnx.ir_version", b.getI64IntegerAttr(model.ir_version()));
+  SmallVector<NamedAttribute> opsets;
+  for (const auto &entry : modelOpsets)
+    opsets.push_back(
+        b.getNamedAttr(entry.first(), b.getI64IntegerAttr(entry.second)));
+  module->setAttr("onnx.opsets", b.getDictionaryAttr(opsets));
+  set("producer_name", model.producer_name());
+  set("producer_version", model.producer_version());
+  set("domain", model.domain());
+  set("doc_string", model.doc_string());
+  set("graph_name", model.graph().name());
+  set("graph_doc_string", model.graph().doc_string());
+  if (model.has_model_version())
+    module->setAttr("onnx.model_version",
+                    b.getI64IntegerAttr(model.model_version()));
+  if (Attribute metadata = importMetadata(model.metadata_props(), context))
+    module->setAttr("onnx.metadata", metadata);
+  if (Attribute metadata =
+          importMetadata(model.graph().metadata_props(), context))
+    module->setAttr("onnx.graph_metadata", metadata);
+  SmallVector<Attribute> annotations;
+  for (const auto &note : model.graph().quantization_annotation()) {
+    Attribute pairs =
+        importMetadata(note.quant_parameter_tensor_names(), context);
+    annotations.push_back(b.getArrayAttr({b.getStringAttr(note.tensor_name()),
+                                          pairs ? pairs : b.getArrayAttr({})}));
+  }
+  if (!annotations.empty())
+    module->setAttr("onnx.quantization_annotations",
+                    b.getArrayAttr(annotations));
+}
+
+FailureOr<DeclaredType>
+GraphImporter::declaredType(const ::onnx::ValueInfoProto &info) {
+  llvm::Expected<DeclaredType> type = importType(info.type(), context);
+  if (!type)
+    return tensorError(info.name()) << llvm::toString(type.takeError());
+  return *type;
+}
+
+LogicalResult GraphImporter::readInitializers(::onnx::GraphProto &graph,
+                                              Scope &scope) {
+  auto add = [&](StringRef name,
+                 llvm::Expected<ElementsAttr> value) -> LogicalResult {
+    if (!value)
+      return tensorError(name) << llvm::toString(value.takeError());
+    if (name.empty())
+      return emitError(fileLoc, "has an initializer without a name");
+    if (!scope.constants.try_emplace(name, *value).second)
+      return tensorError(name) << "is initialized twice";
+    scope.constantOrder.push_back(name.str());
+    return success();
+  };
+  for (::onnx::TensorProto &tensor : *graph.mutable_initializer()) {
+    std::string name = tensor.name();
+    if (failed(add(name, importTensor(tensor, name, externalData, context))))
+      return failure();
+  }
+  for (auto &sparse : *graph.mutable_sparse_initializer()) {
+    std::string name = sparse.values().name();
+    if (failed(
+            add(name, importSparseTensor(sparse, name, externalData, context))))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult GraphImporter::readValueInfos(const ::onnx::GraphProto &graph,
+                                            Scope &scope) {
+  for (const auto *infos : {&graph.value_info(), &graph.output()})
+    for (const ::onnx::ValueInfoProto &info : *infos) {
+      FailureOr<DeclaredType> type = declaredType(info);
+      if (failed(type))
+        return failure();
+      if (type->type)
+        scope.declared[info.name()] = *type;
+    }
+  return success();
+}
+
+LogicalResult GraphImporter::importMain(ModuleOp module) {
+  ::onnx::GraphProto &graph = *model.mutable_graph();
+  Scope scope;
+  if (failed(readInitializers(graph, scope)) ||
+      failed(readValueInfos(graph, scope)))
+    return failure();
+
+  // An input that an initializer gives a value is that constant.
+  SmallVector<const ::onnx::ValueInfoProto *> inputs;
+  SmallVector<DeclaredType> declared;
+  SmallVector<Type> types;
+  for (const ::onnx::ValueInfoProto &input : graph.input()) {
+    if (scope.constants.count(input.name()))
+      continue;
+    FailureOr<DeclaredType> type = declaredType(input);
+    if (failed(type))
+      return failure();
+    if (!type->type)
+      return emitError(fileLoc, "input '") << input.name() << "' has no type";
+    inputs.push_back(&input);
+    declared.push_back(*type);
+    types.push_back(type->type);
+  }
+  Builder b(context);
+  auto function =
+      func::FuncOp::create(fileLoc, "main_graph", b.getFunctionType(types, {}));
+  module.push_back(function);
+  scope.block = function.addEntryBlock();
+  opBuilder.setInsertionPointToEnd(scope.block);
+  for (auto [index, input] : llvm::enumerate(inputs)) {
+    function.setArgAttr(index, onnx::argNameAttr,
+                        b.getStringAttr(input->name()));
+    std::string params = onnx::formatDimParams(declared[index].dims);
+    if (!params.empty())
+      function.setArgAttr(index, onnx::argDimParamsAttr,
+                          b.getStringAttr(params));
+    if (!input->doc_string().empty())
+      function.setArgAttr(index, onnx::argDocStringAttr,
+                          b.getStringAttr(input->doc_string()));
+    if (failed(define(input->name(), function.getArgument(index), scope)))
+      return failure();
+  }
+  if (failed(importNodes(*graph.mutable_node(), scope, modelOpsets)))
+    return failure();
+
+  nodeLoc = fileLoc;
+  SmallVector<Value> outputs;
+  SmallVector<Type> outputTypes;
+  SmallVector<DictionaryAttr> outputAttrs;
+  for (const ::onnx::ValueInfoProto &output : graph.output()) {
+    Value value = lookup(output.name(), scope);
+    if (!value)
+      return emitError(fileLoc, "output '")
+             << output.name()
+             << "' is defined by no node, input or initializer";
+    outputs.push_back(value);
+    outputTypes.push_back(value.getType());
+    SmallVector<NamedAttribute> attrs;
+    attrs.push_back(
+        b.getNamedAttr(onnx::argNameAttr, b.getStringAttr(output.name())));
+    std::optional<Dims> dims = shapeContext.getDims(value);
+    if (std::string params = dims ? onnx::formatDimParams(*dims) : "";
+        !params.empty())
+      attrs.push_back(
+          b.getNamedAttr(onnx::argDimParamsAttr, b.getStringAttr(params)));
+    if (!output.doc_string().empty())
+      attrs.push_back(b.getNamedAttr(onnx::argDocStringAttr,
+                                     b.getStringAttr(output.doc_string())));
+    outputAttrs.push_back(b.getDictionaryAttr(attrs));
+  }
+  for (const std::string &name : scope.constantOrder)
+    lookup(name, scope);
+  opBuilder.setInsertionPointToEnd(scope.block);
+  onnx::ReturnOp::create(opBuilder, fileLoc, outputs);
+  function.setType(b.getFunctionType(types, outputTypes));
+  for (auto [index, attrs] : llvm::enumerate(outputAttrs))
+    function.setResultAttrs(index, attrs);
+  opBuilder.setInsertionPointToEnd(module.getBody());
+  onnx::EntryPointOp::create(opBuilder, fileLoc,
+                             FlatSymbolRefAttr::get(context, "main_graph"));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+LogicalResult GraphImporter::define(StringRef name, Value value, Scope &scope) {
+  if (name.empty())
+    return success();
+  if (scope.constants.count(name) ||
+      !scope.values.try_emplace(name, value).second)
+    return tensorError(name) << "is defined twice";
+  return success();
+}
+
+Value GraphImporter::lookup(StringRef name, Scope &scope) {
+  for (Scope *s = &scope; s; s = s->parent) {
+    if (auto it = s->values.find(name); it != s->values.end())
+      return it->second;
+    auto constant = s->constants.find(name);
+    if (constant == s->constants.end())
+      continue;
+    OpBuilder::InsertionGuard guard(opBuilder);
+    opBuilder.setInsertionPointToEnd(s->block);
+    OperationState state(locFor(name), onnx::ConstantOp::getOperationName());
+    state.addAttribute("value", constant->second);
+    state.addAttribute(onnx::resultNamesAttr,
+                       opBuilder.getStrArrayAttr({name}));
+    state.addTypes(constant->second.getType());
+    Value value = opBuilder.create(state)->getResult(0);
+    s->values[name] = value;
+    return value;
+  }
+  return {};
+}
+
+Value GraphImporter::noValue() {
+  for (Scope *s = current; s; s = s->parent)
+    if (s->noValue)
+      return s->noValue;
+  OpBuilder::InsertionGuard guard(opBuilder);
+  opBuilder.setInsertionPointToEnd(current->block);
+  current->noValue = onnx::NoValueOp::create(
+      opBuilder, fileLoc, opBuilder.getNoneType(), opBuilder.getUnitAttr());
+  return current->noValue;
+}
+
+std::string GraphImporter::uniqueNodeName(StringRef wanted, bool given) {
+  if (given && nodeNames.insert(wanted).second)
+    return wanted.str();
+  if (!given && !givenNames.contains(wanted) && nodeNames.insert(wanted).second)
+    return wanted.str();
+  while (true) {
+    std::string name = (wanted + "_" + Twine(nameCounts[wanted]++)).str();
+    if (!givenNames.contains(name) && nodeNames.insert(name).second)
+      return name;
+  }
+}
+
+std::string GraphImporter::nameFor(const ::onnx::NodeProto &proto) {
+  if (!proto.name().empty())
+    return uniqueNodeName(proto.name(), /*given=*/true);
+  // Named as the first of its duplicates would be: `Relu_0`, `Relu_1`, ...
+  StringRef wanted = proto.op_type();
+  nodeNames.insert(wanted);
+  return uniqueNodeName(wanted, /*given=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// Node order
+//===----------------------------------------------------------------------===//
+
+/// All names that a node reads, those of its subgraphs included.
+static void collectUses(const ::onnx::NodeProto &node,
+                        llvm::function_ref<void(StringRef)> use) {
+  for (const std::string &input : node.input())
+    use(input);
+  auto graph = [&](const ::onnx::GraphProto &body) {
+    for (const ::onnx::NodeProto &inner : body.node())
+      collectUses(inner, use);
+    for (const ::onnx::ValueInfoProto &output : body.output())
+      use(output.name());
+  };
+  for (const ::onnx::AttributeProto &attribute : node.attribute()) {
+    if (attribute.has_g())
+      graph(attribute.g());
+    for (const ::onnx::GraphProto &body : attribute.graphs())
+      graph(body);
+  }
+}
+
+FailureOr<std::vector<int>> GraphImporter::sortNodes(
+    const google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes,
+    Scope &scope) {
+  llvm::StringMap<int> producer;
+  for (int i = 0; i < nodes.size(); ++i)
+    for (const std::string &output : nodes[i].output())
+      if (!output.empty())
+        producer.try_emplace(output, i);
+  // Depth first, in the model's order: a sorted model keeps its order.
+  enum State : char { New, Open, Done };
+  std::vector<char> state(nodes.size(), New);
+  std::vector<std::vector<int>> needs(nodes.size());
+  for (int i = 0; i < nodes.size(); ++i)
+    collectUses(nodes[i], [&](StringRef name) {
+      auto it = producer.find(name);
+      if (it != producer.end())
+        needs[i].push_back(it->second);
+    });
+  std::vector<int> order;
+  for (int root = 0; root < nodes.size(); ++root) {
+    if (state[root] != New)
+      continue;
+    std::vector<std::pair<int, size_t>> stack = {{root, 0}};
+    state[root] = Open;
+    while (!stack.empty()) {
+      auto &[node, next] = stack.back();
+      if (next == needs[node].size()) {
+        state[node] = Done;
+        order.push_back(node);
+        stack.pop_back();
+        continue;
+      }
+      int need = needs[node][next++];
+      if (state[need] == Open)
+        return emitError(fileLoc, "node '")
+               << nodes[node].name() << "' (" << nodes[node].op_type()
+               << ") is part of a cycle";
+      if (state[need] == New) {
+        state[need] = Open;
+        stack.push_back({need, 0});
+      }
+    }
+  }
+  return order;
+}
+
+LogicalResult GraphImporter::importNodes(
+    google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes, Scope &scope,
+    const Opsets &opsets) {
+  FailureOr<std::vector<int>> order = sortNodes(nodes, scope);
+  if (failed(order))
+    return failure();
+  for (int index : *order)
+    if (failed(importNode(nodes[index], scope, opsets)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Upgrader
+//===----------------------------------------------------------------------===//
+
+Value GraphImporter::constant(ElementsAttr value, StringRef suffix) {
+  OpBuilder::InsertionGuard guard(opBuilder);
+  opBuilder.setInsertionPointToEnd(current->block);
+  std::string name = currentNode->name + "_" + suffix.str();
+  OperationState state(nodeLoc, onnx::ConstantOp::getOperationName());
+  state.addAttribute("value", value);
+  state.addAttribute(onnx::resultNamesAttr, opBuilder.getStrArrayAttr({name}));
+  state.addTypes(value.getType());
+  return opBuilder.create(state)->getResult(0);
+}
+
+FailureOr<SmallVector<Value>> GraphImporter::emit(StringRef opType,
+                                                  ArrayRef<Value> operands,
+                                                  NamedAttrList attributes,
+                                                  StringRef suffix,
+                                                  unsigned numResults) {
+  OpNames names;
+  if (suffix.empty()) {
+    names = currentNames;
+    names.results.resize(numResults);
+  } else {
+    names.node = uniqueNodeName(currentNames.node + "_" + suffix.str(),
+                                /*given=*/false);
+    for (unsigned i = 0; i < numResults; ++i)
+      names.results.push_back(names.node + (i ? "_" + std::to_string(i) : "") +
+                              "_out");
+  }
+  FailureOr<Operation *> op = createOp(("onnx." + opType).str(), operands,
+                                       std::move(attributes), std::move(names));
+  if (failed(op))
+    return failure();
+  return SmallVector<Value>((*op)->getResults());
+}
