@@ -1,0 +1,505 @@
+// Graphs to messages: names, opset, nodes, constants and subgraphs.
+
+#include "GraphExporter.h"
+#include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
+#include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::exporting;
+namespace ir = onnxquant::onnx;
+
+/// The opset of a module that no model was imported into.
+static constexpr int64_t defaultOpset = 13;
+
+/// The version of the format that an opset was released with. Initializers that
+/// are no inputs need 4.
+static int64_t irVersionFor(int64_t opset) {
+  static constexpr std::pair<int64_t, int64_t> table[] = {
+      {23, 11}, {21, 10}, {19, 9}, {15, 8}, {12, 7}, {11, 6}, {10, 5}};
+  for (auto [first, version] : table)
+    if (opset >= first)
+      return version;
+  return 4;
+}
+
+/// An attribute that names things and belongs to no operator.
+static bool isBookkeeping(StringRef name) {
+  return name.starts_with("onnx_") || name.starts_with("onnx.");
+}
+
+static void exportMetadata(
+    Attribute attribute,
+    google::protobuf::RepeatedPtrField<::onnx::StringStringEntryProto> *out) {
+  auto pairs = dyn_cast_or_null<ArrayAttr>(attribute);
+  if (!pairs)
+    return;
+  for (Attribute element : pairs) {
+    auto pair = dyn_cast<ArrayAttr>(element);
+    if (!pair || pair.size() != 2 || !isa<StringAttr>(pair[0]) ||
+        !isa<StringAttr>(pair[1]))
+      continue;
+    auto *entry = out->Add();
+    entry->set_key(cast<StringAttr>(pair[0]).str());
+    entry->set_value(cast<StringAttr>(pair[1]).str());
+  }
+}
+
+static std::string stringOf(Attribute attribute) {
+  auto string = dyn_cast_or_null<StringAttr>(attribute);
+  return string ? string.str() : "";
+}
+
+static SmallVector<std::string> stringsOf(Attribute attribute) {
+  SmallVector<std::string> strings;
+  if (auto list = dyn_cast_or_null<ArrayAttr>(attribute))
+    for (Attribute element : list)
+      strings.push_back(stringOf(element));
+  return strings;
+}
+
+std::string GraphExporter::unique(StringRef wanted, llvm::StringSet<> &taken) {
+  std::string name = wanted.str();
+  for (unsigned i = 0; name.empty() || !taken.insert(name).second; ++i)
+    name = (wanted + "_" + Twine(i)).str();
+  return name;
+}
+
+std::string GraphExporter::nameOf(Value value) {
+  if (!value || isa<NoneType>(value.getType()))
+    return "";
+  auto it = valueNames.find(value);
+  return it == valueNames.end() ? "" : it->second;
+}
+
+FailureOr<func::FuncOp> GraphExporter::findEntry() {
+  for (auto entry : module.getOps<ir::EntryPointOp>())
+    if (auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+            entry, entry.getFuncAttr()))
+      return function;
+  auto functions = module.getOps<func::FuncOp>();
+  if (functions.empty() || !llvm::hasSingleElement(functions))
+    return module.emitError("expects one entry point, or one function");
+  return *functions.begin();
+}
+
+void GraphExporter::exportModelFields(::onnx::ModelProto &model) {
+  auto text = [&](StringRef name) {
+    return stringOf(module->getAttr(("onnx." + name).str()));
+  };
+  int64_t version = irVersionFor(opset);
+  if (auto imported = module->getAttrOfType<IntegerAttr>("onnx.ir_version"))
+    version = std::max(version, imported.getInt());
+  model.set_ir_version(version);
+  auto set = [&](const std::string &value, auto setter) {
+    if (!value.empty())
+      (model.*setter)(value);
+  };
+  void (::onnx::ModelProto::*producer)(const std::string &) =
+      &::onnx::ModelProto::set_producer_name;
+  set(text("producer_name"), producer);
+  void (::onnx::ModelProto::*producerVersion)(const std::string &) =
+      &::onnx::ModelProto::set_producer_version;
+  set(text("producer_version"), producerVersion);
+  void (::onnx::ModelProto::*domain)(const std::string &) =
+      &::onnx::ModelProto::set_domain;
+  set(text("domain"), domain);
+  void (::onnx::ModelProto::*doc)(const std::string &) =
+      &::onnx::ModelProto::set_doc_string;
+  set(text("doc_string"), doc);
+  if (auto number = module->getAttrOfType<IntegerAttr>("onnx.model_version"))
+    model.set_model_version(number.getInt());
+  exportMetadata(module->getAttr("onnx.metadata"),
+                 model.mutable_metadata_props());
+  exportMetadata(module->getAttr("onnx.graph_metadata"),
+                 model.mutable_graph()->mutable_metadata_props());
+  if (std::string doc = text("graph_doc_string"); !doc.empty())
+    model.mutable_graph()->set_doc_string(doc);
+  if (auto notes =
+          module->getAttrOfType<ArrayAttr>("onnx.quantization_annotations"))
+    for (Attribute element : notes) {
+      auto note = dyn_cast<ArrayAttr>(element);
+      if (!note || note.size() != 2)
+        continue;
+      auto *out = model.mutable_graph()->add_quantization_annotation();
+      out->set_tensor_name(stringOf(note[0]));
+      exportMetadata(note[1], out->mutable_quant_parameter_tensor_names());
+    }
+  // ai.onnx first, then by name.
+  auto *main = model.add_opset_import();
+  main->set_domain("");
+  main->set_version(opset);
+  std::map<std::string, int64_t> others;
+  for (const auto &entry : opsets)
+    if (entry.first() != "ai.onnx")
+      others[entry.first().str()] = entry.second;
+  for (const auto &[name, number] : others) {
+    auto *import = model.add_opset_import();
+    import->set_domain(name);
+    import->set_version(number);
+  }
+}
+
+LogicalResult GraphExporter::run(::onnx::ModelProto &model,
+                                 std::vector<Weight> &weights) {
+  FailureOr<func::FuncOp> function = findEntry();
+  if (failed(function))
+    return failure();
+  if (function->isExternal() ||
+      !isa<ir::ReturnOp, func::ReturnOp>(
+          function->getBody().front().getTerminator()))
+    return function->emitError("expects a graph that ends in onnx.Return");
+  int64_t floor = defaultOpset;
+  if (auto imported = module->getAttrOfType<DictionaryAttr>("onnx.opsets"))
+    for (NamedAttribute entry : imported)
+      if (auto number = dyn_cast<IntegerAttr>(entry.getValue())) {
+        opsets[entry.getName().getValue()] = number.getInt();
+        if (entry.getName() == "ai.onnx")
+          floor = number.getInt();
+      }
+  opset = floor;
+  function->walk([&](Operation *op) {
+    if (auto node = dyn_cast<ir::NodeOpInterface>(op)) {
+      if (node.getOnnxDomain().empty())
+        opset = std::max(opset, minOpset(op, floor));
+      else
+        opsets.try_emplace(node.getOnnxDomain(), 1);
+    }
+    if (auto custom = dyn_cast<ir::CustomOp>(op))
+      if (!custom.getDomainName().empty())
+        opsets.try_emplace(custom.getDomainName(), 1);
+  });
+
+  GraphNames names;
+  names.graph = stringOf(module->getAttr("onnx.graph_name"));
+  if (names.graph.empty())
+    names.graph = function->getName().str();
+  for (unsigned i = 0; i < function->getNumArguments(); ++i)
+    names.inputs.push_back(stringOf(function->getArgAttr(i, ir::argNameAttr)));
+  for (unsigned i = 0; i < function->getNumResults(); ++i)
+    names.outputs.push_back(
+        stringOf(function->getResultAttr(i, ir::argNameAttr)));
+  exportModelFields(model);
+  ::onnx::GraphProto &graph = *model.mutable_graph();
+  if (failed(exportBlock(function->getBody().front(), names, graph, &weights)))
+    return failure();
+  for (unsigned i = 0; i < function->getNumArguments(); ++i) {
+    exportType(function->getArgument(i).getType(),
+               stringOf(function->getArgAttr(i, ir::argDimParamsAttr)),
+               *graph.mutable_input(i)->mutable_type());
+    if (std::string doc =
+            stringOf(function->getArgAttr(i, ir::argDocStringAttr));
+        !doc.empty())
+      graph.mutable_input(i)->set_doc_string(doc);
+  }
+  for (unsigned i = 0; i < function->getNumResults(); ++i) {
+    graph.mutable_output(i)->clear_type();
+    exportType(function->getResultTypes()[i],
+               stringOf(function->getResultAttr(i, ir::argDimParamsAttr)),
+               *graph.mutable_output(i)->mutable_type());
+    if (std::string doc =
+            stringOf(function->getResultAttr(i, ir::argDocStringAttr));
+        !doc.empty())
+      graph.mutable_output(i)->set_doc_string(doc);
+  }
+  return success();
+}
+
+/// Every result gets the name that the model gave it, or one made from its
+/// node's name.
+void GraphExporter::nameResults(Block &block) {
+  for (Operation &op : block) {
+    SmallVector<std::string> given = stringsOf(op.getAttr(ir::resultNamesAttr));
+    std::string node = stringOf(op.getAttr(ir::nodeNameAttr));
+    if (node.empty())
+      node = op.getName().stripDialect().str();
+    for (OpResult result : op.getResults()) {
+      if (isa<NoneType>(result.getType()) || valueNames.count(result))
+        continue;
+      unsigned index = result.getResultNumber();
+      std::string name = index < given.size() ? given[index] : "";
+      // An output that the model doesn't name, and nobody reads.
+      if (name.empty() && result.use_empty() && op.getNumResults() > 1)
+        continue;
+      if (name.empty())
+        name = node + "_out" + (index ? std::to_string(index) : "");
+      valueNames[result] = unique(name, tensorNames);
+    }
+  }
+}
+
+LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
+                                         ::onnx::GraphProto &graph,
+                                         std::vector<Weight> *weights) {
+  graph.set_name(names.graph.empty() ? "graph" : names.graph);
+  for (auto [index, argument] : llvm::enumerate(block.getArguments())) {
+    std::string name = index < names.inputs.size() ? names.inputs[index] : "";
+    valueNames[argument] = unique(
+        name.empty() ? "input_" + std::to_string(index) : name, tensorNames);
+    auto *input = graph.add_input();
+    input->set_name(valueNames[argument]);
+    exportType(argument.getType(), "", *input->mutable_type());
+  }
+  // Outputs name the values that they are; a value that is an input, belongs
+  // to another graph or is an output already is passed on by an Identity.
+  Operation *terminator = block.getTerminator();
+  SmallVector<std::string> outputs;
+  SmallVector<bool> passed;
+  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+    std::string name = index < names.outputs.size() ? names.outputs[index] : "";
+    if (name.empty())
+      name = "output_" + std::to_string(index);
+    bool own = value.getDefiningOp() &&
+               value.getDefiningOp()->getBlock() == &block &&
+               !valueNames.count(value);
+    name = unique(name, tensorNames);
+    if (own)
+      valueNames[value] = name;
+    passed.push_back(!own);
+    outputs.push_back(name);
+  }
+  nameResults(block);
+
+  // Constants that every user turned into attributes are not written.
+  std::vector<std::pair<Operation *, Node>> nodes;
+  llvm::DenseSet<Value> used;
+  for (Operation &op : block) {
+    if (&op == terminator || isa<ir::ConstantOp, ir::NoValueOp>(op))
+      continue;
+    auto node = dyn_cast<ir::NodeOpInterface>(op);
+    if (!node && !isa<ir::CustomOp>(op))
+      return op.emitOpError("cannot be exported: ONNX has no such operator");
+    Node out;
+    if (node && node.getOnnxDomain().empty()) {
+      out = downgrade(&op, opset);
+    } else {
+      out.op = &op;
+      out.opType = node ? node.getOnnxOpType().str()
+                        : cast<ir::CustomOp>(op).getFunctionName().str();
+      out.operands.assign(op.operand_begin(), op.operand_end());
+      for (NamedAttribute attribute : op.getAttrs())
+        out.attributes.push_back(attribute);
+    }
+    for (Value operand : out.operands)
+      if (operand)
+        used.insert(operand);
+    nodes.push_back({&op, std::move(out)});
+  }
+  for (Value value : terminator->getOperands())
+    used.insert(value);
+  for (Operation &op : block) {
+    if (!isa<ir::ConstantOp>(op))
+      continue;
+    bool inner = llvm::any_of(op.getUsers(), [&](Operation *user) {
+      return user->getBlock() != &block;
+    });
+    if (used.count(op.getResult(0)) || op.use_empty() || inner)
+      if (failed(exportConstant(&op, graph, weights)))
+        return failure();
+  }
+  for (auto &[op, node] : nodes) {
+    if (failed(exportNode(node, graph)))
+      return failure();
+    exportValueInfo(op, graph);
+  }
+  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+    if (passed[index]) {
+      auto *identity = graph.add_node();
+      identity->set_op_type("Identity");
+      identity->set_name(unique(outputs[index] + "_identity", nodeNames));
+      identity->add_input(nameOf(value));
+      identity->add_output(outputs[index]);
+    }
+    auto *output = graph.add_output();
+    output->set_name(outputs[index]);
+    exportType(value.getType(), "", *output->mutable_type());
+  }
+  return success();
+}
+
+LogicalResult GraphExporter::exportConstant(Operation *op,
+                                            ::onnx::GraphProto &graph,
+                                            std::vector<Weight> *weights) {
+  ElementsAttr elements = ir::getConstant(op->getResult(0));
+  std::string name = nameOf(op->getResult(0));
+  auto fail = [&](StringRef reason) {
+    return op->emitOpError("cannot write tensor '") << name << "': " << reason;
+  };
+  if (!elements)
+    return fail("its value has no elements that ONNX can hold");
+  Weight weight;
+  weight.op = op;
+  weight.elements = elements;
+  weight.header.set_name(name);
+  if (failed(exportTensorType(elements.getShapedType(), weight.header)))
+    return fail("ONNX has no such element type");
+  if (weights) {
+    weights->push_back(std::move(weight));
+    return success();
+  }
+  FailureOr<RawTensor> raw = getRawTensor(elements);
+  if (failed(raw))
+    return fail("its data is missing or has the wrong size");
+  ::onnx::TensorProto *tensor = graph.add_initializer();
+  *tensor = std::move(weight.header);
+  tensor->set_raw_data(raw->data().data(), raw->data().size());
+  return success();
+}
+
+void GraphExporter::exportValueInfo(Operation *op, ::onnx::GraphProto &graph) {
+  SmallVector<std::string> params = stringsOf(op->getAttr(ir::dimParamsAttr));
+  for (OpResult result : op->getResults()) {
+    std::string name = nameOf(result);
+    bool isOutput = llvm::any_of(result.getUsers(), [&](Operation *user) {
+      return user == op->getBlock()->getTerminator();
+    });
+    if (name.empty() || isOutput || !isa<RankedTensorType>(result.getType()))
+      continue;
+    ::onnx::ValueInfoProto info;
+    unsigned index = result.getResultNumber();
+    exportType(result.getType(), index < params.size() ? params[index] : "",
+               *info.mutable_type());
+    if (!info.type().has_tensor_type())
+      continue;
+    info.set_name(name);
+    *graph.add_value_info() = std::move(info);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+LogicalResult GraphExporter::exportNode(const Node &node,
+                                        ::onnx::GraphProto &graph) {
+  Operation *op = node.op;
+  ::onnx::NodeProto &proto = *graph.add_node();
+  proto.set_op_type(node.opType);
+  std::string name = stringOf(op->getAttr(ir::nodeNameAttr));
+  proto.set_name(unique(name.empty() ? node.opType : name, nodeNames));
+  auto interface = dyn_cast<ir::NodeOpInterface>(op);
+  auto custom = dyn_cast<ir::CustomOp>(op);
+  if (custom)
+    proto.set_domain(custom.getDomainName().str());
+  else if (!interface.getOnnxDomain().empty())
+    proto.set_domain(interface.getOnnxDomain().str());
+  if (std::string doc = stringOf(op->getAttr(ir::docStringAttr)); !doc.empty())
+    proto.set_doc_string(doc);
+  exportMetadata(op->getAttr(ir::metadataAttr), proto.mutable_metadata_props());
+  for (Value operand : node.operands)
+    proto.add_input(nameOf(operand));
+  while (proto.input_size() > 0 && proto.input(proto.input_size() - 1).empty())
+    proto.mutable_input()->RemoveLast();
+  for (Value result : op->getResults())
+    proto.add_output(nameOf(result));
+  while (proto.output_size() > 1 &&
+         proto.output(proto.output_size() - 1).empty())
+    proto.mutable_output()->RemoveLast();
+  for (NamedAttribute attribute : node.attributes) {
+    StringRef key = attribute.getName();
+    if (isBookkeeping(key) ||
+        (custom && (key == "function_name" || key == "domain_name")))
+      continue;
+    if (failed(exportAttribute(node, attribute, proto)))
+      return failure();
+  }
+  return exportRegions(op, proto);
+}
+
+LogicalResult GraphExporter::exportAttribute(const Node &node,
+                                             NamedAttribute attribute,
+                                             ::onnx::NodeProto &proto) {
+  using Kind = ::onnx::AttributeProto;
+  Kind &out = *proto.add_attribute();
+  out.set_name(attribute.getName().str());
+  Attribute value = attribute.getValue();
+  if (auto number = dyn_cast<IntegerAttr>(value)) {
+    out.set_type(Kind::INT);
+    out.set_i(number.getType().isIndex() ||
+                      number.getValue().getBitWidth() <= 64
+                  ? number.getValue().getSExtValue()
+                  : 0);
+    return success();
+  }
+  if (auto number = dyn_cast<FloatAttr>(value)) {
+    out.set_type(Kind::FLOAT);
+    out.set_f(static_cast<float>(number.getValueAsDouble()));
+    return success();
+  }
+  if (auto string = dyn_cast<StringAttr>(value)) {
+    out.set_type(Kind::STRING);
+    out.set_s(string.str());
+    return success();
+  }
+  if (auto type = dyn_cast<TypeAttr>(value)) {
+    // An element type is its number; a tensor type is a type.
+    if (auto code = ir::onnxFromElementType(type.getValue())) {
+      out.set_type(Kind::INT);
+      out.set_i(*code);
+    } else {
+      out.set_type(Kind::TYPE_PROTO);
+      exportType(type.getValue(), "", *out.mutable_tp());
+    }
+    return success();
+  }
+  if (auto elements = dyn_cast<ElementsAttr>(value)) {
+    FailureOr<RawTensor> raw = getRawTensor(elements);
+    if (failed(raw) ||
+        failed(exportTensorType(elements.getShapedType(), *out.mutable_t())))
+      return node.op->emitOpError("cannot write attribute '")
+             << attribute.getName() << "': its data can't be read";
+    out.set_type(Kind::TENSOR);
+    out.mutable_t()->set_raw_data(raw->data().data(), raw->data().size());
+    return success();
+  }
+  if (auto list = dyn_cast<ArrayAttr>(value)) {
+    out.set_type(Kind::INTS);
+    for (Attribute element : list) {
+      if (auto number = dyn_cast<IntegerAttr>(element)) {
+        out.add_ints(number.getInt());
+      } else if (auto number = dyn_cast<FloatAttr>(element)) {
+        out.set_type(Kind::FLOATS);
+        out.add_floats(static_cast<float>(number.getValueAsDouble()));
+      } else if (auto string = dyn_cast<StringAttr>(element)) {
+        out.set_type(Kind::STRINGS);
+        out.add_strings(string.str());
+      }
+    }
+    return success();
+  }
+  return node.op->emitOpError("cannot write attribute '")
+         << attribute.getName() << "': ONNX has no such kind";
+}
+
+LogicalResult GraphExporter::exportRegions(Operation *op,
+                                           ::onnx::NodeProto &proto) {
+  auto dicts = op->getAttrOfType<ArrayAttr>("onnx_subgraphs");
+  SmallVector<std::string> attributes =
+      stringsOf(op->getAttr("onnx_subgraph_names"));
+  if (isa<ir::IfOp>(op))
+    attributes = {"then_branch", "else_branch"};
+  else if (attributes.empty())
+    attributes = {"body"};
+  for (Region &region : op->getRegions()) {
+    if (region.empty())
+      continue;
+    unsigned index = region.getRegionNumber();
+    GraphNames names;
+    names.graph = index < attributes.size() ? attributes[index]
+                                            : "graph_" + std::to_string(index);
+    ::onnx::AttributeProto &attribute = *proto.add_attribute();
+    attribute.set_name(names.graph);
+    attribute.set_type(::onnx::AttributeProto::GRAPH);
+    if (dicts && index < dicts.size())
+      if (auto dict = dyn_cast<DictionaryAttr>(dicts[index])) {
+        names.inputs = stringsOf(dict.get("inputs"));
+        names.outputs = stringsOf(dict.get("outputs"));
+        if (std::string name = stringOf(dict.get("name")); !name.empty())
+          names.graph = name;
+      }
+    if (failed(exportBlock(region.front(), names, *attribute.mutable_g(),
+                           /*weights=*/nullptr)))
+      return failure();
+  }
+  return success();
+}

@@ -1,0 +1,66 @@
+// Turns a module into a model message and a list of weights beside it.
+
+#ifndef ONNXQUANT_LIB_EXPORT_GRAPHEXPORTER_H
+#define ONNXQUANT_LIB_EXPORT_GRAPHEXPORTER_H
+
+#include "Downgrade.h"
+#include "TensorExport.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace onnxquant::exporting {
+
+/// A weight of the main graph: its header is a message, its elements stay where
+/// they are until they are written.
+struct Weight {
+  ::onnx::TensorProto header;
+  mlir::ElementsAttr elements;
+  mlir::Operation *op;
+};
+
+class GraphExporter {
+public:
+  explicit GraphExporter(mlir::ModuleOp module) : module(module) {}
+
+  /// Fills `model` but for the main graph's initializers, which go to
+  /// `weights`.
+  llvm::LogicalResult run(::onnx::ModelProto &model,
+                          std::vector<Weight> &weights);
+
+private:
+  /// Names of a graph's inputs and outputs, and of the graph.
+  struct GraphNames {
+    std::string graph;
+    llvm::SmallVector<std::string> inputs, outputs;
+  };
+
+  llvm::FailureOr<mlir::func::FuncOp> findEntry();
+  void exportModelFields(::onnx::ModelProto &model);
+  llvm::LogicalResult exportBlock(mlir::Block &block, const GraphNames &names,
+                                  ::onnx::GraphProto &graph,
+                                  std::vector<Weight> *weights);
+  llvm::LogicalResult exportConstant(mlir::Operation *op,
+                                     ::onnx::GraphProto &graph,
+                                     std::vector<Weight> *weights);
+  llvm::LogicalResult exportNode(const Node &node, ::onnx::GraphProto &graph);
+  llvm::LogicalResult exportAttribute(const Node &node,
+                                      mlir::NamedAttribute attribute,
+                                      ::onnx::NodeProto &proto);
+  llvm::LogicalResult exportRegions(mlir::Operation *op,
+                                    ::onnx::NodeProto &proto);
+  void exportValueInfo(mlir::Operation *op, ::onnx::GraphProto &graph);
+  void nameResults(mlir::Block &block);
+
+  /// `wanted`, or the next free name made from it.
+  std::string unique(llvm::StringRef wanted, llvm::StringSet<> &taken);
+  std::string nameOf(mlir::Value value);
+
+  mlir::ModuleOp module;
+  int64_t opset = 0;
+  llvm::StringMap<int64_t> opsets;
+  llvm::DenseMap<mlir::Value, std::string> valueNames;
+  llvm::StringSet<> tensorNames, nodeNames;
+};
+
+} // namespace onnxquant::exporting
+
+#endif // ONNXQUANT_LIB_EXPORT_GRAPHEXPORTER_H
