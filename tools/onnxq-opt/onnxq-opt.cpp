@@ -1,0 +1,151 @@
+// onnxq-opt: an mlir-opt that reads and writes ONNX models as well.
+//
+// Where neither end is a model file, MLIR's own driver does the work, so that
+// all its flags mean what they mean there. Otherwise the model is imported, the
+// passes run, and the result is written by its extension.
+
+#include "OnnxQuant/Pipelines/InitAll.h"
+#include "OnnxQuant/Pipelines/ModelIO.h"
+#include "OnnxQuant/Support/AtomicFile.h"
+#include "OnnxQuant/Support/ModelDiagnostics.h"
+#include "OnnxQuant/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/Timing.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace onnxquant;
+
+namespace {
+
+struct Options {
+  llvm::cl::OptionCategory category{"Model files"};
+  llvm::cl::opt<bool> externalData{
+      "external-data", llvm::cl::cat(category),
+      llvm::cl::desc("Write weights to a file beside the model")};
+  llvm::cl::opt<int64_t> threshold{
+      "external-data-size-threshold", llvm::cl::cat(category),
+      llvm::cl::init(1024), llvm::cl::value_desc("bytes"),
+      llvm::cl::desc("Smallest tensor that goes to that file")};
+  llvm::cl::opt<std::string> location{
+      "external-data-location", llvm::cl::cat(category),
+      llvm::cl::value_desc("file name"),
+      llvm::cl::desc("Name of that file (default: MODEL.data)")};
+  llvm::cl::list<std::string> dims{
+      "dim", llvm::cl::cat(category), llvm::cl::value_desc("NAME=VALUE"),
+      llvm::cl::desc("Give a named dimension a value before all passes")};
+  llvm::cl::list<std::string> inputShapes{
+      "input-shape", llvm::cl::cat(category),
+      llvm::cl::value_desc("NAME=1x3x224x224"),
+      llvm::cl::desc("Give an input a shape before all passes")};
+  llvm::cl::opt<std::string> dynamicBatch{
+      "dynamic-batch", llvm::cl::cat(category), llvm::cl::value_desc("NAME"),
+      llvm::cl::desc("Make the first dimension of all inputs dynamic")};
+
+  bool specializes() const {
+    return !dims.empty() || !inputShapes.empty() || !dynamicBatch.empty();
+  }
+};
+
+} // namespace
+
+static bool isModelFile(StringRef path) {
+  return llvm::sys::path::extension(path) == ".onnx";
+}
+
+/// The passes of the command line, after specialization if asked for.
+static LogicalResult buildPipeline(PassManager &pm,
+                                   const MlirOptMainConfig &config,
+                                   const Options &options) {
+  if (options.specializes()) {
+    ShapeInferenceOptions shapes;
+    shapes.dims.assign(options.dims.begin(), options.dims.end());
+    shapes.inputShapes.assign(options.inputShapes.begin(),
+                              options.inputShapes.end());
+    shapes.dynamicBatch = options.dynamicBatch;
+    pm.addPass(createShapeInference(shapes));
+  }
+  return config.setupPassPipeline(pm);
+}
+
+/// Import, passes, export.
+static LogicalResult runOnModel(StringRef input, StringRef output,
+                                DialectRegistry &registry,
+                                const MlirOptMainConfig &config,
+                                const Options &options) {
+  MLIRContext context(registry);
+  context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
+  ModelDiagnosticHandler handler(&context);
+  DefaultTimingManager timingManager;
+  applyDefaultTimingManagerCLOptions(timingManager);
+  TimingScope timing = timingManager.getRootScope();
+  TimingScope reading = timing.nest("Read");
+  OwningOpRef<ModuleOp> module = readModel(input, &context);
+  reading.stop();
+  if (!module)
+    return failure();
+  PassManager pm(&context);
+  pm.enableVerifier(config.shouldVerifyPasses());
+  if (failed(applyPassManagerCLOptions(pm)))
+    return failure();
+  pm.enableTiming(timing);
+  if (failed(buildPipeline(pm, config, options)) || failed(pm.run(*module)))
+    return failure();
+  TimingScope writing = timing.nest("Write");
+  ExportOptions exportOptions;
+  exportOptions.externalData = options.externalData;
+  exportOptions.externalDataThreshold = options.threshold;
+  exportOptions.externalDataLocation = options.location;
+  return writeModel(*module, output, exportOptions);
+}
+
+/// MLIR's own driver, with an output that appears whole or not at all.
+static LogicalResult runOnText(StringRef input, StringRef output,
+                               DialectRegistry &registry,
+                               MlirOptMainConfig &config) {
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &message);
+  if (!file) {
+    llvm::errs() << "error: " << message << "\n";
+    return failure();
+  }
+  if (llvm::sys::path::extension(output) == ".mlirbc")
+    config.emitBytecode(true);
+  auto out = AtomicFile::create(output);
+  if (!out) {
+    llvm::errs() << "error: " << llvm::toString(out.takeError()) << "\n";
+    return failure();
+  }
+  if (failed(MlirOptMain((*out)->os(), std::move(file), registry, config)))
+    return failure();
+  if (llvm::Error error = (*out)->commit()) {
+    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+    return failure();
+  }
+  return success();
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  DialectRegistry registry;
+  onnxquant::registerAllDialects(registry);
+  onnxquant::registerAllPasses();
+  mlir::registerTransformsPasses();
+  Options options;
+  auto [input, output] = registerAndParseCLIOptions(
+      argc, argv, "OnnxQuant's optimizer driver: passes over ONNX models\n",
+      registry);
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  bool model =
+      isModelFile(input) || isModelFile(output) || options.specializes();
+  LogicalResult result =
+      model ? runOnModel(input, output, registry, config, options)
+            : runOnText(input, output, registry, config);
+  return failed(result) ? 1 : 0;
+}

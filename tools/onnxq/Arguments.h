@@ -1,0 +1,50 @@
+// Reads a verb's arguments: flags, options with values, and positionals.
+
+#ifndef ONNXQUANT_TOOLS_ONNXQ_ARGUMENTS_H
+#define ONNXQUANT_TOOLS_ONNXQ_ARGUMENTS_H
+
+#include "Verb.h"
+#include "llvm/ADT/SmallVector.h"
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace onnxquant::cli {
+
+/// Declares what a verb takes, then reads it. `--name=value` and `--name value`
+/// mean the same. What isn't declared is wrong usage.
+class Arguments {
+public:
+  explicit Arguments(const Verb &verb) : verb(verb) {}
+
+  Arguments &flag(llvm::StringRef name, bool &target);
+  Arguments &option(llvm::StringRef name, std::string &target);
+  Arguments &option(llvm::StringRef name, int64_t &target);
+  Arguments &option(llvm::StringRef name, double &target);
+  Arguments &list(llvm::StringRef name, std::vector<std::string> &target);
+  /// A positional; `name` is how an error calls it.
+  Arguments &positional(llvm::StringRef name, std::string &target);
+  /// All further positionals, at least one.
+  Arguments &rest(llvm::StringRef name, std::vector<std::string> &target);
+
+  /// Reads the arguments. An exit code says that the verb is over: help was
+  /// asked for, or the usage was wrong and has been reported.
+  std::optional<int> parse(llvm::ArrayRef<const char *> arguments);
+
+private:
+  struct Entry {
+    std::string name;
+    bool takesValue;
+    std::function<bool(llvm::StringRef)> set;
+  };
+  int wrong(const std::string &message) const;
+
+  const Verb &verb;
+  std::vector<Entry> options, positionals;
+  std::optional<Entry> remainder;
+};
+
+} // namespace onnxquant::cli
+
+#endif // ONNXQUANT_TOOLS_ONNXQ_ARGUMENTS_H

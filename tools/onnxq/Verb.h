@@ -1,0 +1,28 @@
+// A verb of `onnxq`: its options and what it does.
+
+#ifndef ONNXQUANT_TOOLS_ONNXQ_VERB_H
+#define ONNXQUANT_TOOLS_ONNXQ_VERB_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace onnxquant::cli {
+
+/// Exit codes that users and scripts rely on.
+enum ExitCode { Done = 0, BadInput = 1, BadUsage = 2 };
+
+struct Verb {
+  llvm::StringLiteral name;
+  /// One line for the list of verbs.
+  llvm::StringLiteral summary;
+  /// What `--help` prints: usage, options, an example.
+  llvm::StringLiteral help;
+  /// Runs with the arguments after the verb.
+  int (*run)(llvm::ArrayRef<const char *> arguments);
+};
+
+extern const Verb infoVerb;
+
+} // namespace onnxquant::cli
+
+#endif // ONNXQUANT_TOOLS_ONNXQ_VERB_H

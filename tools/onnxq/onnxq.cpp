@@ -1,0 +1,41 @@
+// onnxq: verbs over the pipelines.
+
+#include "Verb.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace onnxquant::cli;
+
+static const Verb *const verbs[] = {&infoVerb};
+
+static void printVerbs(raw_ostream &os) {
+  os << "onnxq: float ONNX models into int8 programs\n\n"
+        "usage: onnxq VERB ...\n\n";
+  for (const Verb *verb : verbs)
+    os << "  " << left_justify(verb->name, 12) << verb->summary << "\n";
+  os << "\n'onnxq VERB --help' tells more, with an example.\n";
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  if (argc < 2) {
+    printVerbs(errs());
+    return BadUsage;
+  }
+  StringRef name = argv[1];
+  if (name == "--help" || name == "-h" || name == "help") {
+    printVerbs(outs());
+    return Done;
+  }
+  if (name == "--version") {
+    outs() << "onnxq " << ONNXQUANT_VERSION << "\n";
+    return Done;
+  }
+  for (const Verb *verb : verbs)
+    if (verb->name == name)
+      return verb->run(ArrayRef<const char *>(argv + 2, argc - 2));
+  errs() << "error: onnxq has no verb '" << name << "'; see 'onnxq --help'\n";
+  return BadUsage;
+}
