@@ -1,4 +1,5 @@
-// Graphs to messages: names, opset, nodes, constants and subgraphs.
+// Graphs to messages: names, opset, constants and types. Nodes themselves are
+// in NodeExporter.cpp.
 
 #include "GraphExporter.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
@@ -23,12 +24,7 @@ static int64_t irVersionFor(int64_t opset) {
   return 4;
 }
 
-/// An attribute that names things and belongs to no operator.
-static bool isBookkeeping(StringRef name) {
-  return name.starts_with("onnx_") || name.starts_with("onnx.");
-}
-
-static void exportMetadata(
+void onnxquant::exporting::exportMetadata(
     Attribute attribute,
     google::protobuf::RepeatedPtrField<::onnx::StringStringEntryProto> *out) {
   auto pairs = dyn_cast_or_null<ArrayAttr>(attribute);
@@ -45,12 +41,12 @@ static void exportMetadata(
   }
 }
 
-static std::string stringOf(Attribute attribute) {
+std::string onnxquant::exporting::stringOf(Attribute attribute) {
   auto string = dyn_cast_or_null<StringAttr>(attribute);
   return string ? string.str() : "";
 }
 
-static SmallVector<std::string> stringsOf(Attribute attribute) {
+SmallVector<std::string> onnxquant::exporting::stringsOf(Attribute attribute) {
   SmallVector<std::string> strings;
   if (auto list = dyn_cast_or_null<ArrayAttr>(attribute))
     for (Attribute element : list)
@@ -62,6 +58,8 @@ std::string GraphExporter::unique(StringRef wanted, llvm::StringSet<> &taken) {
   std::string name = wanted.str();
   for (unsigned i = 0; name.empty() || !taken.insert(name).second; ++i)
     name = (wanted + "_" + Twine(i)).str();
+  if (&taken == &tensorNames)
+    takenInOrder.push_back(name);
   return name;
 }
 
@@ -83,13 +81,26 @@ FailureOr<func::FuncOp> GraphExporter::findEntry() {
   return *functions.begin();
 }
 
+/// Whether a graph has a node of the ai.onnx domain.
+static bool usesStandardOps(const ::onnx::GraphProto &graph) {
+  return llvm::any_of(graph.node(), [](const ::onnx::NodeProto &node) {
+    return node.domain().empty() ||
+           llvm::any_of(node.attribute(), [](const auto &attribute) {
+             return usesStandardOps(attribute.g()) ||
+                    llvm::any_of(attribute.graphs(), usesStandardOps);
+           });
+  });
+}
+
 void GraphExporter::exportModelFields(::onnx::ModelProto &model) {
   auto text = [&](StringRef name) {
     return stringOf(module->getAttr(("onnx." + name).str()));
   };
+  // A model that keeps its opset keeps its version of the format.
   int64_t version = irVersionFor(opset);
   if (auto imported = module->getAttrOfType<IntegerAttr>("onnx.ir_version"))
-    version = std::max(version, imported.getInt());
+    version =
+        std::max(opset == floor ? irVersionFor(1) : version, imported.getInt());
   model.set_ir_version(version);
   auto set = [&](const std::string &value, auto setter) {
     if (!value.empty())
@@ -126,9 +137,12 @@ void GraphExporter::exportModelFields(::onnx::ModelProto &model) {
       exportMetadata(note[1], out->mutable_quant_parameter_tensor_names());
     }
   // ai.onnx first, then by name.
-  auto *main = model.add_opset_import();
-  main->set_domain("");
-  main->set_version(opset);
+  if (usesStandardOps(model.graph()) || opsets.empty() ||
+      opsets.count("ai.onnx")) {
+    auto *main = model.add_opset_import();
+    main->set_domain("");
+    main->set_version(opset);
+  }
   std::map<std::string, int64_t> others;
   for (const auto &entry : opsets)
     if (entry.first() != "ai.onnx")
@@ -149,7 +163,7 @@ LogicalResult GraphExporter::run(::onnx::ModelProto &model,
       !isa<ir::ReturnOp, func::ReturnOp>(
           function->getBody().front().getTerminator()))
     return function->emitError("expects a graph that ends in onnx.Return");
-  int64_t floor = defaultOpset;
+  floor = defaultOpset;
   if (auto imported = module->getAttrOfType<DictionaryAttr>("onnx.opsets"))
     for (NamedAttribute entry : imported)
       if (auto number = dyn_cast<IntegerAttr>(entry.getValue())) {
@@ -179,28 +193,30 @@ LogicalResult GraphExporter::run(::onnx::ModelProto &model,
   for (unsigned i = 0; i < function->getNumResults(); ++i)
     names.outputs.push_back(
         stringOf(function->getResultAttr(i, ir::argNameAttr)));
-  exportModelFields(model);
   ::onnx::GraphProto &graph = *model.mutable_graph();
   if (failed(exportBlock(function->getBody().front(), names, graph, &weights)))
     return failure();
-  for (unsigned i = 0; i < function->getNumArguments(); ++i) {
-    exportType(function->getArgument(i).getType(),
-               stringOf(function->getArgAttr(i, ir::argDimParamsAttr)),
-               *graph.mutable_input(i)->mutable_type());
-    if (std::string doc =
-            stringOf(function->getArgAttr(i, ir::argDocStringAttr));
+  exportModelFields(model);
+  auto describe = [&](::onnx::ValueInfoProto &info, Type type, auto attribute) {
+    info.Clear();
+    exportType(type, stringOf(attribute(ir::argDimParamsAttr)),
+               *info.mutable_type());
+    if (std::string doc = stringOf(attribute(ir::argDocStringAttr));
         !doc.empty())
-      graph.mutable_input(i)->set_doc_string(doc);
+      info.set_doc_string(doc);
+    exportMetadata(attribute("onnx.metadata"), info.mutable_metadata_props());
+  };
+  for (unsigned i = 0; i < function->getNumArguments(); ++i) {
+    std::string name = graph.input(i).name();
+    describe(*graph.mutable_input(i), function->getArgument(i).getType(),
+             [&](StringRef key) { return function->getArgAttr(i, key); });
+    graph.mutable_input(i)->set_name(name);
   }
   for (unsigned i = 0; i < function->getNumResults(); ++i) {
-    graph.mutable_output(i)->clear_type();
-    exportType(function->getResultTypes()[i],
-               stringOf(function->getResultAttr(i, ir::argDimParamsAttr)),
-               *graph.mutable_output(i)->mutable_type());
-    if (std::string doc =
-            stringOf(function->getResultAttr(i, ir::argDocStringAttr));
-        !doc.empty())
-      graph.mutable_output(i)->set_doc_string(doc);
+    std::string name = graph.output(i).name();
+    describe(*graph.mutable_output(i), function->getResultTypes()[i],
+             [&](StringRef key) { return function->getResultAttr(i, key); });
+    graph.mutable_output(i)->set_name(name);
   }
   return success();
 }
@@ -238,10 +254,13 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
         name.empty() ? "input_" + std::to_string(index) : name, tensorNames);
     auto *input = graph.add_input();
     input->set_name(valueNames[argument]);
-    exportType(argument.getType(), "", *input->mutable_type());
+    exportType(argument.getType(),
+               index < names.inputDims.size() ? names.inputDims[index] : "",
+               *input->mutable_type());
   }
-  // Outputs name the values that they are; a value that is an input, belongs
-  // to another graph or is an output already is passed on by an Identity.
+  // Outputs name the values that they are; a value that is an input of another
+  // name, belongs to another graph or is an output already is passed on by an
+  // Identity.
   Operation *terminator = block.getTerminator();
   SmallVector<std::string> outputs;
   SmallVector<bool> passed;
@@ -252,10 +271,15 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
     bool own = value.getDefiningOp() &&
                value.getDefiningOp()->getBlock() == &block &&
                !valueNames.count(value);
-    name = unique(name, tensorNames);
+    auto argument = dyn_cast<BlockArgument>(value);
+    bool isInput = argument && argument.getOwner() == &block &&
+                   valueNames[value] == name &&
+                   !llvm::is_contained(outputs, name);
+    if (!isInput)
+      name = unique(name, tensorNames);
     if (own)
       valueNames[value] = name;
-    passed.push_back(!own);
+    passed.push_back(!own && !isInput);
     outputs.push_back(name);
   }
   nameResults(block);
@@ -277,8 +301,12 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
       out.opType = node ? node.getOnnxOpType().str()
                         : cast<ir::CustomOp>(op).getFunctionName().str();
       out.operands.assign(op.operand_begin(), op.operand_end());
+      // Other domains have no history here: what says nothing is left out.
+      NamedAttrList defaults;
+      op.getName().populateDefaultAttrs(defaults);
       for (NamedAttribute attribute : op.getAttrs())
-        out.attributes.push_back(attribute);
+        if (defaults.get(attribute.getName()) != attribute.getValue())
+          out.attributes.push_back(attribute);
     }
     for (Value operand : out.operands)
       if (operand)
@@ -310,9 +338,12 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
       identity->add_input(nameOf(value));
       identity->add_output(outputs[index]);
     }
-    auto *output = graph.add_output();
+    ::onnx::ValueInfoProto *output = graph.add_output();
+    if (auto result = dyn_cast<OpResult>(value))
+      exportResult(result, *output);
+    else
+      exportType(value.getType(), "", *output->mutable_type());
     output->set_name(outputs[index]);
-    exportType(value.getType(), "", *output->mutable_type());
   }
   return success();
 }
@@ -333,6 +364,10 @@ LogicalResult GraphExporter::exportConstant(Operation *op,
   weight.header.set_name(name);
   if (failed(exportTensorType(elements.getShapedType(), weight.header)))
     return fail("ONNX has no such element type");
+  if (std::string doc = stringOf(op->getAttr(ir::docStringAttr)); !doc.empty())
+    weight.header.set_doc_string(doc);
+  exportMetadata(op->getAttr(ir::metadataAttr),
+                 weight.header.mutable_metadata_props());
   if (weights) {
     weights->push_back(std::move(weight));
     return success();
@@ -346,160 +381,41 @@ LogicalResult GraphExporter::exportConstant(Operation *op,
   return success();
 }
 
+/// The type of a result, and what the model says of it for people to read.
+void GraphExporter::exportResult(OpResult result,
+                                 ::onnx::ValueInfoProto &info) {
+  Operation *op = result.getOwner();
+  unsigned index = result.getResultNumber();
+  auto textOf = [&](StringRef list) {
+    SmallVector<std::string> texts = stringsOf(op->getAttr(list));
+    return index < texts.size() ? texts[index] : "";
+  };
+  exportType(result.getType(), textOf(ir::dimParamsAttr), *info.mutable_type());
+  if (std::string doc = textOf("onnx_result_doc_strings"); !doc.empty())
+    info.set_doc_string(doc);
+  if (auto list = op->getAttrOfType<ArrayAttr>("onnx_result_metadata");
+      list && index < list.size())
+    exportMetadata(list[index], info.mutable_metadata_props());
+}
+
 void GraphExporter::exportValueInfo(Operation *op, ::onnx::GraphProto &graph) {
-  SmallVector<std::string> params = stringsOf(op->getAttr(ir::dimParamsAttr));
   for (OpResult result : op->getResults()) {
     std::string name = nameOf(result);
     bool isOutput = llvm::any_of(result.getUsers(), [&](Operation *user) {
       return user == op->getBlock()->getTerminator();
     });
-    if (name.empty() || isOutput || !isa<RankedTensorType>(result.getType()))
+    if (name.empty() || isOutput)
       continue;
     ::onnx::ValueInfoProto info;
-    unsigned index = result.getResultNumber();
-    exportType(result.getType(), index < params.size() ? params[index] : "",
-               *info.mutable_type());
-    if (!info.type().has_tensor_type())
+    exportResult(result, info);
+    // A type without a shape says nothing that the node doesn't, but for
+    // operators that nobody knows.
+    bool says = isa<RankedTensorType>(result.getType()) ||
+                isa<ir::CustomOp>(op) || !info.doc_string().empty() ||
+                info.metadata_props_size() > 0;
+    if (!says || !info.type().has_tensor_type())
       continue;
     info.set_name(name);
     *graph.add_value_info() = std::move(info);
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Nodes
-//===----------------------------------------------------------------------===//
-
-LogicalResult GraphExporter::exportNode(const Node &node,
-                                        ::onnx::GraphProto &graph) {
-  Operation *op = node.op;
-  ::onnx::NodeProto &proto = *graph.add_node();
-  proto.set_op_type(node.opType);
-  std::string name = stringOf(op->getAttr(ir::nodeNameAttr));
-  proto.set_name(unique(name.empty() ? node.opType : name, nodeNames));
-  auto interface = dyn_cast<ir::NodeOpInterface>(op);
-  auto custom = dyn_cast<ir::CustomOp>(op);
-  if (custom)
-    proto.set_domain(custom.getDomainName().str());
-  else if (!interface.getOnnxDomain().empty())
-    proto.set_domain(interface.getOnnxDomain().str());
-  if (std::string doc = stringOf(op->getAttr(ir::docStringAttr)); !doc.empty())
-    proto.set_doc_string(doc);
-  exportMetadata(op->getAttr(ir::metadataAttr), proto.mutable_metadata_props());
-  for (Value operand : node.operands)
-    proto.add_input(nameOf(operand));
-  while (proto.input_size() > 0 && proto.input(proto.input_size() - 1).empty())
-    proto.mutable_input()->RemoveLast();
-  for (Value result : op->getResults())
-    proto.add_output(nameOf(result));
-  while (proto.output_size() > 1 &&
-         proto.output(proto.output_size() - 1).empty())
-    proto.mutable_output()->RemoveLast();
-  for (NamedAttribute attribute : node.attributes) {
-    StringRef key = attribute.getName();
-    if (isBookkeeping(key) ||
-        (custom && (key == "function_name" || key == "domain_name")))
-      continue;
-    if (failed(exportAttribute(node, attribute, proto)))
-      return failure();
-  }
-  return exportRegions(op, proto);
-}
-
-LogicalResult GraphExporter::exportAttribute(const Node &node,
-                                             NamedAttribute attribute,
-                                             ::onnx::NodeProto &proto) {
-  using Kind = ::onnx::AttributeProto;
-  Kind &out = *proto.add_attribute();
-  out.set_name(attribute.getName().str());
-  Attribute value = attribute.getValue();
-  if (auto number = dyn_cast<IntegerAttr>(value)) {
-    out.set_type(Kind::INT);
-    out.set_i(number.getType().isIndex() ||
-                      number.getValue().getBitWidth() <= 64
-                  ? number.getValue().getSExtValue()
-                  : 0);
-    return success();
-  }
-  if (auto number = dyn_cast<FloatAttr>(value)) {
-    out.set_type(Kind::FLOAT);
-    out.set_f(static_cast<float>(number.getValueAsDouble()));
-    return success();
-  }
-  if (auto string = dyn_cast<StringAttr>(value)) {
-    out.set_type(Kind::STRING);
-    out.set_s(string.str());
-    return success();
-  }
-  if (auto type = dyn_cast<TypeAttr>(value)) {
-    // An element type is its number; a tensor type is a type.
-    if (auto code = ir::onnxFromElementType(type.getValue())) {
-      out.set_type(Kind::INT);
-      out.set_i(*code);
-    } else {
-      out.set_type(Kind::TYPE_PROTO);
-      exportType(type.getValue(), "", *out.mutable_tp());
-    }
-    return success();
-  }
-  if (auto elements = dyn_cast<ElementsAttr>(value)) {
-    FailureOr<RawTensor> raw = getRawTensor(elements);
-    if (failed(raw) ||
-        failed(exportTensorType(elements.getShapedType(), *out.mutable_t())))
-      return node.op->emitOpError("cannot write attribute '")
-             << attribute.getName() << "': its data can't be read";
-    out.set_type(Kind::TENSOR);
-    out.mutable_t()->set_raw_data(raw->data().data(), raw->data().size());
-    return success();
-  }
-  if (auto list = dyn_cast<ArrayAttr>(value)) {
-    out.set_type(Kind::INTS);
-    for (Attribute element : list) {
-      if (auto number = dyn_cast<IntegerAttr>(element)) {
-        out.add_ints(number.getInt());
-      } else if (auto number = dyn_cast<FloatAttr>(element)) {
-        out.set_type(Kind::FLOATS);
-        out.add_floats(static_cast<float>(number.getValueAsDouble()));
-      } else if (auto string = dyn_cast<StringAttr>(element)) {
-        out.set_type(Kind::STRINGS);
-        out.add_strings(string.str());
-      }
-    }
-    return success();
-  }
-  return node.op->emitOpError("cannot write attribute '")
-         << attribute.getName() << "': ONNX has no such kind";
-}
-
-LogicalResult GraphExporter::exportRegions(Operation *op,
-                                           ::onnx::NodeProto &proto) {
-  auto dicts = op->getAttrOfType<ArrayAttr>("onnx_subgraphs");
-  SmallVector<std::string> attributes =
-      stringsOf(op->getAttr("onnx_subgraph_names"));
-  if (isa<ir::IfOp>(op))
-    attributes = {"then_branch", "else_branch"};
-  else if (attributes.empty())
-    attributes = {"body"};
-  for (Region &region : op->getRegions()) {
-    if (region.empty())
-      continue;
-    unsigned index = region.getRegionNumber();
-    GraphNames names;
-    names.graph = index < attributes.size() ? attributes[index]
-                                            : "graph_" + std::to_string(index);
-    ::onnx::AttributeProto &attribute = *proto.add_attribute();
-    attribute.set_name(names.graph);
-    attribute.set_type(::onnx::AttributeProto::GRAPH);
-    if (dicts && index < dicts.size())
-      if (auto dict = dyn_cast<DictionaryAttr>(dicts[index])) {
-        names.inputs = stringsOf(dict.get("inputs"));
-        names.outputs = stringsOf(dict.get("outputs"));
-        if (std::string name = stringOf(dict.get("name")); !name.empty())
-          names.graph = name;
-      }
-    if (failed(exportBlock(region.front(), names, *attribute.mutable_g(),
-                           /*weights=*/nullptr)))
-      return failure();
-  }
-  return success();
 }

@@ -30,7 +30,7 @@ private:
   /// Names of a graph's inputs and outputs, and of the graph.
   struct GraphNames {
     std::string graph;
-    llvm::SmallVector<std::string> inputs, outputs;
+    llvm::SmallVector<std::string> inputs, inputDims, outputs;
   };
 
   llvm::FailureOr<mlir::func::FuncOp> findEntry();
@@ -47,6 +47,7 @@ private:
                                       ::onnx::NodeProto &proto);
   llvm::LogicalResult exportRegions(mlir::Operation *op,
                                     ::onnx::NodeProto &proto);
+  void exportResult(mlir::OpResult result, ::onnx::ValueInfoProto &info);
   void exportValueInfo(mlir::Operation *op, ::onnx::GraphProto &graph);
   void nameResults(mlir::Block &block);
 
@@ -56,10 +57,24 @@ private:
 
   mlir::ModuleOp module;
   int64_t opset = 0;
+  /// The opset may not be lower than this.
+  int64_t floor = 0;
   llvm::StringMap<int64_t> opsets;
   llvm::DenseMap<mlir::Value, std::string> valueNames;
   llvm::StringSet<> tensorNames, nodeNames;
+  /// The tensor names in the order they were taken: those of a subgraph are
+  /// free again after it.
+  std::vector<std::string> takenInOrder;
 };
+
+/// The text of a string attribute, and of a list of them; empty if there is
+/// none.
+std::string stringOf(mlir::Attribute attribute);
+llvm::SmallVector<std::string> stringsOf(mlir::Attribute attribute);
+/// Writes pairs of keys and values, as the importer keeps them.
+void exportMetadata(
+    mlir::Attribute attribute,
+    google::protobuf::RepeatedPtrField<::onnx::StringStringEntryProto> *out);
 
 } // namespace onnxquant::exporting
 

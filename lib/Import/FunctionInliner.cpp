@@ -1,6 +1,6 @@
 // Inlines model-local functions: a call's body is copied, its names are made
 // those of the caller, its attribute references are filled in, and the result
-// is imported as if it stood in the caller's graph.
+// is imported as if it stood in the caller's graph. Calls are counted before.
 
 #include "GraphImporter.h"
 
@@ -9,6 +9,8 @@ using namespace onnxquant;
 using namespace onnxquant::import;
 
 static constexpr unsigned maxCallDepth = 64;
+/// Functions can multiply a model; no real one comes near this.
+static constexpr size_t maxNodes = 1000000;
 
 namespace {
 /// Rewrites the copied nodes of one call.
@@ -80,8 +82,7 @@ void CallRewriter::rewrite(::onnx::NodeProto &node) {
     input = rename(input);
   for (std::string &output : *node.mutable_output())
     output = rename(output);
-  if (!node.name().empty())
-    node.set_name(prefix + node.name());
+  node.set_name(prefix + (node.name().empty() ? node.op_type() : node.name()));
   fillAttributes(node);
 }
 
@@ -92,8 +93,66 @@ void CallRewriter::rewrite(::onnx::GraphProto &graph) {
       info.set_name(rename(info.name()));
   for (::onnx::TensorProto &tensor : *graph.mutable_initializer())
     tensor.set_name(rename(tensor.name()));
+  for (::onnx::SparseTensorProto &tensor : *graph.mutable_sparse_initializer())
+    tensor.mutable_values()->set_name(rename(tensor.values().name()));
   for (::onnx::NodeProto &node : *graph.mutable_node())
     rewrite(node);
+}
+
+/// Counts nodes, those of called functions included, up to a bit more than the
+/// limit. `sizes` has no number for functions that are being counted.
+FailureOr<size_t> GraphImporter::inlinedSize(
+    const google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes,
+    llvm::DenseMap<const ::onnx::FunctionProto *, std::optional<size_t>> &sizes,
+    unsigned depth) {
+  size_t total = 0;
+  for (const ::onnx::NodeProto &node : nodes) {
+    size_t size = 1;
+    for (const ::onnx::AttributeProto &attribute : node.attribute()) {
+      SmallVector<const ::onnx::GraphProto *> graphs;
+      if (attribute.has_g())
+        graphs.push_back(&attribute.g());
+      for (const ::onnx::GraphProto &graph : attribute.graphs())
+        graphs.push_back(&graph);
+      for (const ::onnx::GraphProto *graph : graphs) {
+        FailureOr<size_t> inner = inlinedSize(graph->node(), sizes, depth);
+        if (failed(inner))
+          return failure();
+        size += *inner;
+      }
+    }
+    if (const ::onnx::FunctionProto *function = findFunction(node)) {
+      auto [it, isNew] = sizes.try_emplace(function, std::nullopt);
+      if (!isNew && !it->second)
+        return emitError(fileLoc, "function '")
+               << function->name() << "' calls itself";
+      if (isNew) {
+        if (depth == maxCallDepth)
+          return emitError(fileLoc, "function '")
+                 << function->name() << "' is called deeper than "
+                 << maxCallDepth << " calls";
+        FailureOr<size_t> body =
+            inlinedSize(function->node(), sizes, depth + 1);
+        if (failed(body))
+          return failure();
+        sizes[function] = *body;
+      }
+      size += *sizes[function];
+    }
+    total = std::min(total + size, maxNodes + 1);
+  }
+  return total;
+}
+
+LogicalResult GraphImporter::checkCalls() {
+  llvm::DenseMap<const ::onnx::FunctionProto *, std::optional<size_t>> sizes;
+  FailureOr<size_t> size = inlinedSize(model.graph().node(), sizes, 0);
+  if (failed(size))
+    return failure();
+  if (*size > maxNodes)
+    return emitError(fileLoc, "has more than ")
+           << maxNodes << " nodes with its functions inlined";
+  return success();
 }
 
 LogicalResult GraphImporter::importCall(::onnx::NodeProto &proto,
@@ -107,9 +166,8 @@ LogicalResult GraphImporter::importCall(::onnx::NodeProto &proto,
                    << function.input_size() << " and "
                    << function.output_size();
   if (callDepth == maxCallDepth)
-    return error() << "calls function " << function.name()
-                   << ", which calls itself or is nested deeper than "
-                   << maxCallDepth;
+    return error() << "calls function " << function.name() << " deeper than "
+                   << maxCallDepth << " calls";
   ++callDepth;
   CallRewriter rewriter(proto, function, node.name);
   ::google::protobuf::RepeatedPtrField<::onnx::NodeProto> body =
@@ -123,13 +181,15 @@ LogicalResult GraphImporter::importCall(::onnx::NodeProto &proto,
       continue;
     ::onnx::NodeProto &identity = *body.Add();
     identity.set_op_type("Identity");
+    identity.set_name(node.name + "/Identity");
     identity.add_input(rewriter.rename(function.output(i)));
     identity.add_output(output);
   }
   Opsets opsets;
-  for (const auto &opset : function.opset_import())
-    opsets[opset.domain().empty() ? "ai.onnx" : opset.domain()] =
-        opset.version();
+  for (const auto &opset : function.opset_import()) {
+    opsets[domainKey(opset.domain())] = opset.version();
+    modelOpsets.try_emplace(domainKey(opset.domain()), opset.version());
+  }
   LogicalResult result = importNodes(body, scope, opsets);
   --callDepth;
   return result;

@@ -62,13 +62,20 @@ LogicalResult GraphImporter::run(ModuleOp module) {
   for (const ::onnx::FunctionProto &function : model.functions())
     functions[function.domain() + ":" + function.name() + ":" +
               function.overload()] = &function;
+  if (failed(checkCalls()))
+    return failure();
   collectGivenNames(model.graph(), givenNames);
   importModuleAttributes(module);
-  return importMain(module);
-}
-
-static std::string domainKey(StringRef domain) {
-  return domain.empty() ? "ai.onnx" : domain.str();
+  if (failed(importMain(module)))
+    return failure();
+  // Inlined functions bring the opsets that they alone use.
+  Builder b(context);
+  SmallVector<NamedAttribute> opsets;
+  for (const auto &entry : modelOpsets)
+    opsets.push_back(
+        b.getNamedAttr(entry.first(), b.getI64IntegerAttr(entry.second)));
+  module->setAttr("onnx.opsets", b.getDictionaryAttr(opsets));
+  return success();
 }
 
 LogicalResult GraphImporter::readOpsets() {
@@ -83,8 +90,12 @@ LogicalResult GraphImporter::readOpsets() {
     modelOpsets[domainKey(opset.domain())] = opset.version();
   }
   // Models older than IR version 3 state none.
-  if (model.opset_import_size() == 0)
+  if (model.opset_import_size() == 0) {
+    if (model.ir_version() >= 3)
+      return emitError(fileLoc, "imports no opset, as IR version ")
+             << model.ir_version() << " asks for";
     modelOpsets["ai.onnx"] = 1;
+  }
   return success();
 }
 
@@ -95,12 +106,9 @@ void GraphImporter::importModuleAttributes(ModuleOp module) {
     if (!value.empty())
       module->setAttr(("onnx." + name).str(), b.getStringAttr(value));
   };
-  module->setAttr("onnx.ir_version", b.getI64IntegerAttr(model.ir_version()));
-  SmallVector<NamedAttribute> opsets;
-  for (const auto &entry : modelOpsets)
-    opsets.push_back(
-        b.getNamedAttr(entry.first(), b.getI64IntegerAttr(entry.second)));
-  module->setAttr("onnx.opsets", b.getDictionaryAttr(opsets));
+  // Initializers that are no inputs, as the graph has them now, need 4.
+  module->setAttr("onnx.ir_version", b.getI64IntegerAttr(std::max<int64_t>(
+                                         model.ir_version(), 4)));
   set("producer_name", model.producer_name());
   set("producer_version", model.producer_version());
   set("domain", model.domain());
@@ -127,6 +135,14 @@ void GraphImporter::importModuleAttributes(ModuleOp module) {
                     b.getArrayAttr(annotations));
 }
 
+template <typename Proto>
+void GraphImporter::readNotes(StringRef name, const Proto &proto,
+                              Scope &scope) {
+  Attribute metadata = importMetadata(proto.metadata_props(), context);
+  if (metadata || !proto.doc_string().empty())
+    scope.notes[name] = {proto.doc_string(), metadata};
+}
+
 FailureOr<DeclaredType>
 GraphImporter::declaredType(const ::onnx::ValueInfoProto &info) {
   llvm::Expected<DeclaredType> type = importType(info.type(), context);
@@ -137,7 +153,7 @@ GraphImporter::declaredType(const ::onnx::ValueInfoProto &info) {
 
 LogicalResult GraphImporter::readInitializers(::onnx::GraphProto &graph,
                                               Scope &scope) {
-  auto add = [&](StringRef name,
+  auto add = [&](StringRef name, const ::onnx::TensorProto &tensor,
                  llvm::Expected<ElementsAttr> value) -> LogicalResult {
     if (!value)
       return tensorError(name) << llvm::toString(value.takeError());
@@ -146,17 +162,19 @@ LogicalResult GraphImporter::readInitializers(::onnx::GraphProto &graph,
     if (!scope.constants.try_emplace(name, *value).second)
       return tensorError(name) << "is initialized twice";
     scope.constantOrder.push_back(name.str());
+    readNotes(name, tensor, scope);
     return success();
   };
   for (::onnx::TensorProto &tensor : *graph.mutable_initializer()) {
     std::string name = tensor.name();
-    if (failed(add(name, importTensor(tensor, name, externalData, context))))
+    if (failed(add(name, tensor,
+                   importTensor(tensor, name, externalData, context))))
       return failure();
   }
   for (auto &sparse : *graph.mutable_sparse_initializer()) {
     std::string name = sparse.values().name();
-    if (failed(
-            add(name, importSparseTensor(sparse, name, externalData, context))))
+    if (failed(add(name, sparse.values(),
+                   importSparseTensor(sparse, name, externalData, context))))
       return failure();
   }
   return success();
@@ -171,6 +189,9 @@ LogicalResult GraphImporter::readValueInfos(const ::onnx::GraphProto &graph,
         return failure();
       if (type->type)
         scope.declared[info.name()] = *type;
+      // The main graph's outputs have theirs on the function.
+      if (infos == &graph.value_info() || scope.parent)
+        readNotes(info.name(), info, scope);
     }
   return success();
 }
@@ -187,12 +208,14 @@ LogicalResult GraphImporter::importMain(ModuleOp module) {
   SmallVector<DeclaredType> declared;
   SmallVector<Type> types;
   for (const ::onnx::ValueInfoProto &input : graph.input()) {
+    if (input.name().empty())
+      return emitError(fileLoc, "has an input without a name");
     if (scope.constants.count(input.name()))
       continue;
     FailureOr<DeclaredType> type = declaredType(input);
     if (failed(type))
       return failure();
-    if (!type->type)
+    if (!type->type || isa<onnx::UnknownType>(type->type.getElementType()))
       return emitError(fileLoc, "input '") << input.name() << "' has no type";
     inputs.push_back(&input);
     declared.push_back(*type);
@@ -214,6 +237,8 @@ LogicalResult GraphImporter::importMain(ModuleOp module) {
     if (!input->doc_string().empty())
       function.setArgAttr(index, onnx::argDocStringAttr,
                           b.getStringAttr(input->doc_string()));
+    if (Attribute metadata = importMetadata(input->metadata_props(), context))
+      function.setArgAttr(index, "onnx.metadata", metadata);
     if (failed(define(input->name(), function.getArgument(index), scope)))
       return failure();
   }
@@ -243,6 +268,8 @@ LogicalResult GraphImporter::importMain(ModuleOp module) {
     if (!output.doc_string().empty())
       attrs.push_back(b.getNamedAttr(onnx::argDocStringAttr,
                                      b.getStringAttr(output.doc_string())));
+    if (Attribute metadata = importMetadata(output.metadata_props(), context))
+      attrs.push_back(b.getNamedAttr("onnx.metadata", metadata));
     outputAttrs.push_back(b.getDictionaryAttr(attrs));
   }
   for (const std::string &name : scope.constantOrder)
@@ -285,6 +312,13 @@ Value GraphImporter::lookup(StringRef name, Scope &scope) {
     state.addAttribute(onnx::resultNamesAttr,
                        opBuilder.getStrArrayAttr({name}));
     state.addTypes(constant->second.getType());
+    if (auto notes = s->notes.find(name); notes != s->notes.end()) {
+      if (!notes->second.docString.empty())
+        state.addAttribute(onnx::docStringAttr,
+                           opBuilder.getStringAttr(notes->second.docString));
+      if (notes->second.metadata)
+        state.addAttribute(onnx::metadataAttr, notes->second.metadata);
+    }
     Value value = opBuilder.create(state)->getResult(0);
     s->values[name] = value;
     return value;

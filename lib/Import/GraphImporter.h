@@ -13,6 +13,11 @@ namespace onnxquant::import {
 /// them: they are placed before their first use, so that initializers, Constant
 /// nodes and constants made by upgrades all look the same.
 struct Scope {
+  /// What a model says of a tensor for people to read.
+  struct Notes {
+    std::string docString;
+    mlir::Attribute metadata;
+  };
   Scope *parent = nullptr;
   mlir::Block *block = nullptr;
   llvm::StringMap<mlir::Value> values;
@@ -20,6 +25,7 @@ struct Scope {
   /// Names of constants in the order of the model.
   std::vector<std::string> constantOrder;
   llvm::StringMap<DeclaredType> declared;
+  llvm::StringMap<Notes> notes;
   mlir::Value noValue;
 };
 
@@ -64,11 +70,22 @@ private:
   mlir::Location locFor(llvm::StringRef nodeName);
 
   llvm::LogicalResult readOpsets();
+  /// Refuses functions that call themselves, and models that inlining would
+  /// make larger than memory.
+  llvm::LogicalResult checkCalls();
+  llvm::FailureOr<size_t> inlinedSize(
+      const google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes,
+      llvm::DenseMap<const ::onnx::FunctionProto *, std::optional<size_t>>
+          &sizes,
+      unsigned depth);
   llvm::LogicalResult importMain(mlir::ModuleOp module);
   void importModuleAttributes(mlir::ModuleOp module);
   llvm::LogicalResult readInitializers(::onnx::GraphProto &graph, Scope &scope);
   llvm::LogicalResult readValueInfos(const ::onnx::GraphProto &graph,
                                      Scope &scope);
+  /// Keeps the doc string and metadata of an initializer or a value info.
+  template <typename Proto>
+  void readNotes(llvm::StringRef name, const Proto &proto, Scope &scope);
   llvm::FailureOr<DeclaredType>
   declaredType(const ::onnx::ValueInfoProto &info);
 
@@ -84,9 +101,12 @@ private:
                                  const Opsets &opsets);
   llvm::LogicalResult importConstantNode(::onnx::NodeProto &proto,
                                          Scope &scope);
-  llvm::LogicalResult importCustomNode(::onnx::NodeProto &proto, Node &node,
-                                       Regions regions, SubgraphNames subgraphs,
-                                       Scope &scope);
+  llvm::FailureOr<mlir::Operation *>
+  importCustomNode(::onnx::NodeProto &proto, Node &node, Regions regions,
+                   SubgraphNames subgraphs, Scope &scope);
+  /// Names a node's result, with all that the model declares of it.
+  llvm::LogicalResult defineResult(llvm::StringRef name, mlir::Value value,
+                                   Scope &scope);
   llvm::LogicalResult importCall(::onnx::NodeProto &proto,
                                  const ::onnx::FunctionProto &function,
                                  Node &node, Scope &scope);
@@ -94,6 +114,9 @@ private:
                                        Scope &scope, const Opsets &opsets,
                                        Regions &regions,
                                        SubgraphNames &subgraphs);
+  /// Brings a Scan of opset 8, whose tensors have a batch axis, to the form
+  /// without one.
+  llvm::LogicalResult unbatchScan(::onnx::NodeProto &proto, Node &node);
   llvm::FailureOr<mlir::Attribute>
   importAttribute(::onnx::AttributeProto &attr);
   llvm::LogicalResult importSubgraph(::onnx::GraphProto &graph,
@@ -107,7 +130,8 @@ private:
   createOp(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands,
            mlir::NamedAttrList attributes, OpNames names, Regions regions = {});
   /// Gives a result what the model declares of it where inference knows less.
-  void refine(mlir::Value value, llvm::StringRef name, Scope &scope);
+  llvm::LogicalResult refine(mlir::Value value, llvm::StringRef name,
+                             Scope &scope);
   llvm::LogicalResult define(llvm::StringRef name, mlir::Value value,
                              Scope &scope);
   mlir::Value lookup(llvm::StringRef name, Scope &scope);
@@ -134,13 +158,20 @@ private:
   llvm::StringSet<> nodeNames;
   llvm::StringMap<unsigned> nameCounts;
 
+  /// Nodes that unbatchScan has made.
+  llvm::SmallPtrSet<const ::onnx::NodeProto *, 4> unbatchedScans;
+
   // The node being imported.
   Scope *current = nullptr;
   Node *currentNode = nullptr;
   OpNames currentNames;
   unsigned callDepth = 0;
-  size_t numNodes = 0;
 };
+
+/// The name of a domain, which may be left out for ai.onnx.
+inline llvm::StringRef domainKey(llvm::StringRef domain) {
+  return domain.empty() ? "ai.onnx" : domain;
+}
 
 /// Pairs of keys and values as an attribute; null if there are none.
 mlir::Attribute importMetadata(

@@ -1,5 +1,5 @@
-// Imports nodes: attributes, subgraphs, upgrades of old forms, and the creation
-// of ops with verified attributes and inferred types.
+// Imports nodes: upgrades of old forms, and the creation of ops with verified
+// attributes and inferred types. Attributes are in AttributeImporter.cpp.
 
 #include "GraphImporter.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
@@ -9,9 +9,6 @@ using namespace onnxquant;
 using namespace onnxquant::import;
 using onnxquant::onnx::Dim;
 using onnxquant::onnx::Dims;
-
-/// Functions can multiply a model; no real one comes near this.
-static constexpr size_t maxNodes = 1000000;
 
 /// Operators that the dialect leaves out on purpose, by category.
 static StringRef refusedCategory(StringRef opType) {
@@ -26,10 +23,6 @@ static StringRef refusedCategory(StringRef opType) {
           {"StringNormalizer", "StringConcat", "StringSplit", "RegexFullMatch"},
           "strings")
       .Default("");
-}
-
-static StringRef domainKey(StringRef domain) {
-  return domain.empty() ? "ai.onnx" : domain;
 }
 
 GraphImporter::OpNames GraphImporter::namesOf(const ::onnx::NodeProto &proto,
@@ -50,8 +43,6 @@ LogicalResult GraphImporter::importNode(::onnx::NodeProto &proto, Scope &scope,
   Node node;
   node.opType = proto.op_type();
   StringRef domain = domainKey(proto.domain());
-  if (++numNodes > maxNodes)
-    return emitError(fileLoc, "has more than ") << maxNodes << " nodes";
   if (domain == "ai.onnx" && node.opType == "Constant" &&
       !findFunction(proto)) {
     nodeLoc = locFor(proto.name().empty() ? proto.op_type() : proto.name());
@@ -86,6 +77,9 @@ LogicalResult GraphImporter::importNode(::onnx::NodeProto &proto, Scope &scope,
     return error() << "uses operator " << node.opType
                    << " [category: " << category << "]";
 
+  if (domain == "ai.onnx" && node.opType == "Scan" && node.opset == 8 &&
+      failed(unbatchScan(proto, node)))
+    return failure();
   Regions regions;
   SubgraphNames subgraphs;
   if (failed(importAttributes(proto, node, scope, opsets, regions, subgraphs)))
@@ -112,35 +106,60 @@ LogicalResult GraphImporter::importNode(::onnx::NodeProto &proto, Scope &scope,
     if (!interface && domain == "ai.onnx")
       return error() << "uses operator " << node.opType << ", which opset "
                      << node.opset << " doesn't have";
-    if (!interface)
-      return importCustomNode(proto, node, std::move(regions),
-                              std::move(subgraphs), scope);
-    if (domain == "ai.onnx" && node.opType == proto.op_type() &&
-        interface->getSinceVersions().front() > node.opset)
-      return error() << "uses operator " << node.opType << " of opset "
-                     << interface->getSinceVersions().front()
-                     << ", but the model imports opset " << node.opset;
-    for (const NamedAttribute &attribute : node.attributes)
-      if (!llvm::is_contained(info->getAttributeNames(), attribute.getName()))
-        return error() << "has attribute '" << attribute.getName().getValue()
-                       << "', which " << node.opType << " doesn't know";
-    if (!subgraphs.dicts.empty())
-      node.attributes.set("onnx_subgraphs",
-                          opBuilder.getArrayAttr(subgraphs.dicts));
-    currentNames.results = node.resultNames;
-    FailureOr<Operation *> op = createOp(name, node.operands, node.attributes,
-                                         currentNames, std::move(regions));
+    FailureOr<Operation *> op;
+    if (!interface) {
+      op = importCustomNode(proto, node, std::move(regions),
+                            std::move(subgraphs), scope);
+    } else {
+      if (domain == "ai.onnx" && node.opType == proto.op_type() &&
+          interface->getSinceVersions().front() > node.opset)
+        return error() << "uses operator " << node.opType << " of opset "
+                       << interface->getSinceVersions().front()
+                       << ", but the model imports opset " << node.opset;
+      for (const NamedAttribute &attribute : node.attributes)
+        if (!llvm::is_contained(info->getAttributeNames(), attribute.getName()))
+          return error() << "has attribute '" << attribute.getName().getValue()
+                         << "', which " << node.opType << " doesn't know";
+      if (!subgraphs.dicts.empty())
+        node.attributes.set("onnx_subgraphs",
+                            opBuilder.getArrayAttr(subgraphs.dicts));
+      currentNames.results = node.resultNames;
+      op = createOp(name, node.operands, node.attributes, currentNames,
+                    std::move(regions));
+    }
     if (failed(op))
       return failure();
     results.assign((*op)->result_begin(), (*op)->result_end());
   }
-  for (auto [name, value] : llvm::zip(node.resultNames, results)) {
-    if (!value || name.empty())
-      continue;
-    refine(value, name, scope);
-    if (failed(define(name, value, scope)))
+  for (auto [name, value] : llvm::zip(node.resultNames, results))
+    if (value && !name.empty() && failed(defineResult(name, value, scope)))
       return failure();
-  }
+  return success();
+}
+
+LogicalResult GraphImporter::defineResult(StringRef name, Value value,
+                                          Scope &scope) {
+  if (failed(refine(value, name, scope)) || failed(define(name, value, scope)))
+    return failure();
+  auto notes = scope.notes.find(name);
+  auto result = dyn_cast<OpResult>(value);
+  if (notes == scope.notes.end() || !result)
+    return success();
+  Operation *op = result.getOwner();
+  auto put = [&](StringRef list, Attribute note, Attribute none) {
+    SmallVector<Attribute> all(op->getNumResults(), none);
+    if (auto old = op->getAttrOfType<ArrayAttr>(list))
+      all.assign(old.begin(), old.end());
+    all[result.getResultNumber()] = note;
+    op->setAttr(list, opBuilder.getArrayAttr(all));
+  };
+  if (!notes->second.docString.empty())
+    put("onnx_result_doc_strings",
+        opBuilder.getStringAttr(notes->second.docString),
+        opBuilder.getStringAttr(""));
+  if (notes->second.metadata)
+    put("onnx_result_metadata", notes->second.metadata,
+        opBuilder.getArrayAttr({}));
   return success();
 }
 
@@ -205,16 +224,43 @@ LogicalResult GraphImporter::importConstantNode(::onnx::NodeProto &proto,
   return success();
 }
 
-LogicalResult GraphImporter::importCustomNode(::onnx::NodeProto &proto,
-                                              Node &node, Regions regions,
-                                              SubgraphNames subgraphs,
-                                              Scope &scope) {
+/// Attributes whose value doesn't tell their kind: empty lists, and lists of
+/// graphs.
+static DictionaryAttr unclearKinds(const ::onnx::NodeProto &proto,
+                                   OpBuilder &b) {
+  using Kind = ::onnx::AttributeProto;
+  SmallVector<NamedAttribute> kinds;
+  for (const Kind &attribute : proto.attribute()) {
+    bool isEmpty =
+        (attribute.type() == Kind::FLOATS && attribute.floats().empty()) ||
+        (attribute.type() == Kind::STRINGS && attribute.strings().empty()) ||
+        (attribute.type() == Kind::TENSORS && attribute.tensors().empty());
+    if (isEmpty || attribute.type() == Kind::GRAPHS)
+      kinds.push_back(b.getNamedAttr(attribute.name(),
+                                     b.getI64IntegerAttr(attribute.type())));
+  }
+  return kinds.empty() ? DictionaryAttr() : b.getDictionaryAttr(kinds);
+}
+
+FailureOr<Operation *> GraphImporter::importCustomNode(::onnx::NodeProto &proto,
+                                                       Node &node,
+                                                       Regions regions,
+                                                       SubgraphNames subgraphs,
+                                                       Scope &scope) {
+  for (const NamedAttribute &attribute : node.attributes)
+    if (StringRef name = attribute.getName(); name == "function_name" ||
+                                              name == "domain_name" ||
+                                              name.starts_with("onnx_"))
+      return error() << "has attribute '" << name
+                     << "', a name that is kept for other things";
   OperationState state(nodeLoc, onnx::CustomOp::getOperationName());
   for (Value operand : node.operands)
     state.addOperands(operand ? operand : noValue());
   state.addAttributes(node.attributes.getAttrs());
   state.addAttribute("function_name", opBuilder.getStringAttr(node.opType));
   state.addAttribute("domain_name", opBuilder.getStringAttr(proto.domain()));
+  if (DictionaryAttr kinds = unclearKinds(proto, opBuilder))
+    state.addAttribute("onnx_attribute_kinds", kinds);
   if (!subgraphs.dicts.empty()) {
     state.addAttribute("onnx_subgraphs",
                        opBuilder.getArrayAttr(subgraphs.dicts));
@@ -224,28 +270,33 @@ LogicalResult GraphImporter::importCustomNode(::onnx::NodeProto &proto,
   }
   SmallVector<StringRef> names(node.resultNames.begin(),
                                node.resultNames.end());
-  for (StringRef name : names) {
-    Type type = UnrankedTensorType::get(onnx::UnknownType::get(context));
-    if (auto it = scope.declared.find(name); it != scope.declared.end())
-      type = it->second.type;
-    if (name.empty())
-      type = NoneType::get(context);
-    state.addTypes(type);
-  }
+  for (StringRef name : names)
+    state.addTypes(name.empty() ? Type(NoneType::get(context))
+                                : UnrankedTensorType::get(
+                                      onnx::UnknownType::get(context)));
   state.addAttribute(onnx::nodeNameAttr, opBuilder.getStringAttr(node.name));
   state.addAttribute(onnx::resultNamesAttr, opBuilder.getStrArrayAttr(names));
+  if (!proto.doc_string().empty())
+    state.addAttribute(onnx::docStringAttr,
+                       opBuilder.getStringAttr(proto.doc_string()));
+  if (Attribute metadata = importMetadata(proto.metadata_props(), context))
+    state.addAttribute(onnx::metadataAttr, metadata);
   state.addRegions(regions);
   opBuilder.setInsertionPointToEnd(scope.block);
-  Operation *op = opBuilder.create(state);
-  for (auto [name, value] : llvm::zip(node.resultNames, op->getResults()))
-    if (failed(define(name, value, scope)))
-      return failure();
-  return success();
+  return opBuilder.create(state);
 }
 
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
+
+/// Whether an operator is free to leave out any of its outputs.
+static bool isRecurrent(StringRef opName) {
+  return llvm::is_contained(
+      {StringRef("onnx.LSTM"), StringRef("onnx.GRU"), StringRef("onnx.RNN"),
+       StringRef("onnx.com.microsoft.DynamicQuantizeLSTM")},
+      opName);
+}
 
 /// Whether an output that the node doesn't name is still a tensor: it is one of
 /// those that the operator always has.
@@ -255,10 +306,7 @@ static bool isRequiredResult(StringRef opName, unsigned index,
     return true;
   if (opName == "onnx.TopK" || opName == "onnx.DynamicQuantizeLinear")
     return true;
-  bool recurrent = opName == "onnx.LSTM" || opName == "onnx.GRU" ||
-                   opName == "onnx.RNN" ||
-                   opName == "onnx.com.microsoft.DynamicQuantizeLSTM";
-  return index == 0 && !recurrent;
+  return index == 0 && !isRecurrent(opName);
 }
 
 FailureOr<Operation *> GraphImporter::createOp(StringRef name,
@@ -276,6 +324,8 @@ FailureOr<Operation *> GraphImporter::createOp(StringRef name,
   if (operands.size() > operandArity.fixed && !operandArity.variadic)
     return error() << "expects at most " << operandArity.fixed
                    << " inputs, but got " << operands.size();
+  if (names.results.empty() && !isRecurrent(name))
+    return error() << "expects at least one output, but got none";
   if (names.results.size() > resultArity.fixed && !resultArity.variadic)
     return error() << "expects at most " << resultArity.fixed
                    << " outputs, but got " << names.results.size();
@@ -319,12 +369,12 @@ FailureOr<Operation *> GraphImporter::createOp(StringRef name,
   return op;
 }
 
-void GraphImporter::refine(Value value, StringRef name, Scope &scope) {
+LogicalResult GraphImporter::refine(Value value, StringRef name, Scope &scope) {
   auto it = scope.declared.find(name);
   auto result = dyn_cast<OpResult>(value);
   auto tensor = dyn_cast<TensorType>(value.getType());
   if (it == scope.declared.end() || !result || !tensor)
-    return;
+    return success();
   const DeclaredType &declared = it->second;
   Type element = tensor.getElementType();
   if (isa<onnx::UnknownType>(element))
@@ -340,196 +390,5 @@ void GraphImporter::refine(Value value, StringRef name, Scope &scope) {
         if (inferred.isAnonymous() && stated.isValid())
           inferred = stated;
   }
-  (void)shapeContext.set(result, element, dims);
-}
-
-//===----------------------------------------------------------------------===//
-// Attributes and subgraphs
-//===----------------------------------------------------------------------===//
-
-FailureOr<Attribute>
-GraphImporter::importAttribute(::onnx::AttributeProto &attr) {
-  Builder b(context);
-  using Kind = ::onnx::AttributeProto;
-  Kind::AttributeType type = attr.type();
-  if (!attr.has_type()) {
-    // Before IR version 2 the field that is set tells the type.
-    type = attr.has_f()          ? Kind::FLOAT
-           : attr.has_i()        ? Kind::INT
-           : attr.has_s()        ? Kind::STRING
-           : attr.has_t()        ? Kind::TENSOR
-           : attr.has_g()        ? Kind::GRAPH
-           : attr.floats_size()  ? Kind::FLOATS
-           : attr.strings_size() ? Kind::STRINGS
-                                 : Kind::INTS;
-  }
-  switch (type) {
-  case Kind::FLOAT:
-    return Attribute(b.getF32FloatAttr(attr.f()));
-  case Kind::INT:
-    return Attribute(b.getIntegerAttr(b.getIntegerType(64, true), attr.i()));
-  case Kind::STRING:
-    return Attribute(b.getStringAttr(attr.s()));
-  case Kind::FLOATS:
-    return Attribute(b.getF32ArrayAttr(
-        SmallVector<float>(attr.floats().begin(), attr.floats().end())));
-  case Kind::INTS:
-    return Attribute(b.getI64ArrayAttr(
-        SmallVector<int64_t>(attr.ints().begin(), attr.ints().end())));
-  case Kind::STRINGS:
-    return Attribute(b.getStrArrayAttr(
-        SmallVector<StringRef>(attr.strings().begin(), attr.strings().end())));
-  case Kind::TENSOR: {
-    std::string name = attr.t().name().empty() ? attr.name() : attr.t().name();
-    auto tensor = importTensor(*attr.mutable_t(), name, externalData, context);
-    if (!tensor)
-      return error() << "attribute '" << attr.name() << "' "
-                     << llvm::toString(tensor.takeError());
-    return Attribute(*tensor);
-  }
-  case Kind::SPARSE_TENSOR: {
-    auto tensor = importSparseTensor(*attr.mutable_sparse_tensor(), attr.name(),
-                                     externalData, context);
-    if (!tensor)
-      return error() << "attribute '" << attr.name() << "' "
-                     << llvm::toString(tensor.takeError());
-    return Attribute(*tensor);
-  }
-  case Kind::TYPE_PROTO: {
-    auto declared = importType(attr.tp(), context);
-    if (!declared)
-      return error() << "attribute '" << attr.name() << "' "
-                     << llvm::toString(declared.takeError());
-    if (declared->type)
-      return Attribute(TypeAttr::get(declared->type));
-    break;
-  }
-  default:
-    break;
-  }
-  return error() << "has attribute '" << attr.name() << "' of kind "
-                 << Kind::AttributeType_Name(type)
-                 << ", which no operator here takes";
-}
-
-LogicalResult GraphImporter::importAttributes(::onnx::NodeProto &proto,
-                                              Node &node, Scope &scope,
-                                              const Opsets &opsets,
-                                              Regions &regions,
-                                              SubgraphNames &subgraphs) {
-  // Regions stand in the order of the op's definition.
-  SmallVector<::onnx::AttributeProto *> graphs;
-  for (::onnx::AttributeProto &attribute : *proto.mutable_attribute()) {
-    if (attribute.has_g() ||
-        attribute.type() == ::onnx::AttributeProto::GRAPH) {
-      graphs.push_back(&attribute);
-      continue;
-    }
-    if (!attribute.ref_attr_name().empty())
-      return error() << "refers to attribute '" << attribute.ref_attr_name()
-                     << "' outside of a function";
-    if (attribute.name().empty())
-      return error() << "has an attribute without a name";
-    if (node.attributes.get(attribute.name()))
-      return error() << "has attribute '" << attribute.name() << "' twice";
-    FailureOr<Attribute> value = importAttribute(attribute);
-    if (failed(value))
-      return failure();
-    node.attributes.set(attribute.name(), *value);
-  }
-  StringRef opType = node.opType;
-  SmallVector<StringRef> order;
-  if (domainKey(proto.domain()) == "ai.onnx") {
-    if (opType == "If")
-      order = {"then_branch", "else_branch"};
-    else if (opType == "Loop" || opType == "Scan")
-      order = {"body"};
-    for (::onnx::AttributeProto *graph : graphs)
-      if (!llvm::is_contained(order, graph->name()))
-        return error() << "has attribute '" << graph->name() << "', which "
-                       << opType << " doesn't know";
-    for (StringRef name : order)
-      if (llvm::count_if(
-              graphs, [&](auto *graph) { return graph->name() == name; }) != 1)
-        return error() << "expects one subgraph '" << name << "'";
-    llvm::sort(graphs, [&](auto *a, auto *b) {
-      return llvm::find(order, a->name()) < llvm::find(order, b->name());
-    });
-  }
-  for (::onnx::AttributeProto *graph : graphs) {
-    regions.push_back(std::make_unique<Region>());
-    subgraphs.attributes.push_back(graph->name());
-    if (failed(importSubgraph(*graph->mutable_g(), node, *regions.back(), scope,
-                              opsets, subgraphs)))
-      return failure();
-  }
-  return success();
-}
-
-LogicalResult GraphImporter::importSubgraph(::onnx::GraphProto &graph,
-                                            const Node &node, Region &region,
-                                            Scope &parent, const Opsets &opsets,
-                                            SubgraphNames &names) {
-  Location loc = nodeLoc;
-  Scope scope;
-  scope.parent = &parent;
-  scope.block = &region.emplaceBlock();
-  if (failed(readInitializers(graph, scope)) ||
-      failed(readValueInfos(graph, scope)))
-    return failure();
-  SmallVector<StringRef> inputs, outputs;
-  for (auto [index, input] : llvm::enumerate(graph.input())) {
-    if (scope.constants.count(input.name()))
-      continue;
-    FailureOr<DeclaredType> declared = declaredType(input);
-    if (failed(declared))
-      return failure();
-    Type type = declared->type;
-    // A Loop's or Scan's argument has the element type of what enters it.
-    Type element = type ? declared->type.getElementType()
-                        : Type(onnx::UnknownType::get(context));
-    if (isa<onnx::UnknownType>(element)) {
-      Value operand = node.operand(index);
-      if (node.opType == "Loop" && index < 2)
-        element = index == 0 ? opBuilder.getI64Type() : opBuilder.getI1Type();
-      else if (operand && onnx::getElementType(operand))
-        element = onnx::getElementType(operand);
-      type = type ? Type(declared->type.clone(element))
-                  : UnrankedTensorType::get(element);
-    }
-    BlockArgument argument = scope.block->addArgument(type, loc);
-    if (isa<RankedTensorType>(type)) {
-      Dims dims = declared->dims;
-      for (Dim &dim : dims)
-        if (!dim.isValid())
-          dim = shapeContext.unknown();
-      shapeContext.setDims(argument, dims);
-    }
-    if (failed(define(input.name(), argument, scope)))
-      return failure();
-    inputs.push_back(input.name());
-  }
-  if (failed(importNodes(*graph.mutable_node(), scope, opsets)))
-    return failure();
-  nodeLoc = loc;
-  SmallVector<Value> yields;
-  for (const ::onnx::ValueInfoProto &output : graph.output()) {
-    Value value = lookup(output.name(), scope);
-    if (!value)
-      return error() << "has a subgraph whose output '" << output.name()
-                     << "' is defined by no node, input or initializer";
-    yields.push_back(value);
-    outputs.push_back(output.name());
-  }
-  for (const std::string &name : scope.constantOrder)
-    lookup(name, scope);
-  OpBuilder::InsertionGuard guard(opBuilder);
-  opBuilder.setInsertionPointToEnd(scope.block);
-  onnx::YieldOp::create(opBuilder, loc, yields);
-  SmallVector<NamedAttribute> dict = {
-      opBuilder.getNamedAttr("inputs", opBuilder.getStrArrayAttr(inputs)),
-      opBuilder.getNamedAttr("name", opBuilder.getStringAttr(graph.name())),
-      opBuilder.getNamedAttr("outputs", opBuilder.getStrArrayAttr(outputs))};
-  names.dicts.push_back(opBuilder.getDictionaryAttr(dict));
-  return success();
+  return shapeContext.set(result, element, dims);
 }

@@ -75,17 +75,19 @@ onnxquant::import::importType(const ::onnx::TypeProto &proto,
   SmallVector<int64_t> shape;
   int64_t elements = 1;
   for (const auto &dim : tensor.shape().dim()) {
-    if (!dim.has_dim_value() || dim.dim_value() == -1) {
+    StringRef name = dim.dim_param();
+    bool named = !name.empty() && name != "?";
+    Dim parsed = named ? Dim::parse(name) : Dim::invalid(false);
+    if (dim.has_dim_value())
+      parsed = Dim(dim.dim_value());
+    // Some models have -1 for a size that isn't known.
+    if (!parsed.isConstant() || parsed.isConstant(-1)) {
       shape.push_back(ShapedType::kDynamic);
-      StringRef name = dim.dim_param();
-      bool named = dim.has_dim_param() && !name.empty() && name != "?";
-      declared.dims.push_back(named ? Dim::parse(name) : Dim::invalid(false));
-      if (std::optional<int64_t> size = declared.dims.back().getConstant();
-          size && *size >= 0)
-        shape.back() = *size;
+      declared.dims.push_back(parsed.isConstant() ? Dim::invalid(false)
+                                                  : parsed);
       continue;
     }
-    int64_t size = dim.dim_value();
+    int64_t size = *parsed.getConstant();
     if (size < 0)
       return fail("has a negative dimension " + Twine(size));
     if (size != 0 && llvm::MulOverflow(elements, size, elements))

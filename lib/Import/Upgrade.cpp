@@ -203,15 +203,28 @@ void import::setString(Node &node, Upgrader &upgrader, StringRef name,
   node.attributes.set(name, upgrader.builder().getStringAttr(value));
 }
 
+/// Puts what an attribute said into the place of an operand, which the node
+/// can't have given too.
+static LogicalResult fillOperand(Node &node, Upgrader &upgrader,
+                                 StringRef attribute, size_t index,
+                                 llvm::function_ref<Value()> make) {
+  if (node.operand(index))
+    return upgrader.error() << "expects attribute '" << attribute
+                            << "' or operand " << index << ", but got both";
+  node.setOperand(index, make());
+  return success();
+}
+
 LogicalResult import::intsToOperand(Node &node, Upgrader &upgrader,
                                     StringRef attribute, size_t index,
                                     bool dropEmpty) {
   auto values = takeInts(node, upgrader, attribute);
   if (failed(values))
     return failure();
-  if (*values && !(dropEmpty && (*values)->empty()))
-    node.setOperand(index, upgrader.constant(**values, attribute));
-  return success();
+  if (!*values || (dropEmpty && (*values)->empty()))
+    return success();
+  return fillOperand(node, upgrader, attribute, index,
+                     [&] { return upgrader.constant(**values, attribute); });
 }
 
 LogicalResult import::floatToOperand(Node &node, Upgrader &upgrader,
@@ -220,9 +233,11 @@ LogicalResult import::floatToOperand(Node &node, Upgrader &upgrader,
   auto value = takeFloat(node, upgrader, attribute);
   if (failed(value))
     return failure();
-  if (*value)
-    node.setOperand(index, upgrader.scalar(**value, elementType, suffix));
-  return success();
+  if (!*value)
+    return success();
+  return fillOperand(node, upgrader, attribute, index, [&] {
+    return upgrader.scalar(**value, elementType, suffix);
+  });
 }
 
 LogicalResult import::makeAxesPositive(Node &node, Upgrader &upgrader,

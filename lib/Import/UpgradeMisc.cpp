@@ -28,16 +28,13 @@ static LogicalResult gru3(Node &node, Upgrader &upgrader) {
   return success();
 }
 
-static LogicalResult scan9(Node &node, Upgrader &upgrader) {
-  return upgrader.error() << "expects Scan of opset 9 or later, but got opset "
-                          << node.opset
-                          << ", whose batch axis later forms don't have";
-}
-
 static LogicalResult dft20(Node &node, Upgrader &upgrader) {
   auto axis = takeInt(node, upgrader, "axis");
   if (failed(axis))
     return failure();
+  if (node.operands.size() > 2)
+    return upgrader.error()
+           << "expects at most 2 operands, but got " << node.operands.size();
   auto type = RankedTensorType::get({}, upgrader.builder().getI64Type());
   node.setOperand(
       2, upgrader.constant(DenseElementsAttr::get(type, axis->value_or(1)),
@@ -49,7 +46,6 @@ ArrayRef<UpgradeRule> import::getMiscUpgrades() {
   static constexpr UpgradeRule rules[] = {
       {"DFT", 20, dft20}, {"GRU", 3, gru3},        {"GRU", 7, recurrent7},
       {"Gemm", 7, gemm7}, {"LSTM", 7, recurrent7}, {"RNN", 7, recurrent7},
-      {"Scan", 9, scan9},
   };
   return rules;
 }

@@ -30,8 +30,8 @@ static LogicalResult emitOnRows(Node &node, Upgrader &upgrader, int64_t axis) {
   Builder &builder = upgrader.builder();
   IntegerType si64 = builder.getIntegerType(64, true);
   Value input = node.operand(0);
-  if (!input)
-    return upgrader.error() << "expects an operand";
+  if (!input || node.operands.size() != 1)
+    return upgrader.error() << "expects one operand";
   NamedAttrList flattenAttrs, rowAttrs;
   flattenAttrs.set("axis", builder.getIntegerAttr(si64, axis));
   rowAttrs.set("axis", builder.getIntegerAttr(si64, 1));
@@ -68,7 +68,8 @@ static LogicalResult softmax13(Node &node, Upgrader &upgrader) {
     isOneAxis =
         llvm::all_of(ArrayRef(*dims).drop_front(positive + 1),
                      [](const onnx::Dim &dim) { return dim.isConstant(1); });
-  if (!isOneAxis)
+  // An attribute that is left is none of the operator's; the importer says so.
+  if (!isOneAxis && node.attributes.empty())
     return emitOnRows(node, upgrader, axis);
   setInt(node, upgrader, "axis", axis);
   return success();
@@ -99,6 +100,13 @@ static LogicalResult batchNormalization7(Node &node, Upgrader &upgrader) {
   return success();
 }
 
+/// A Reshape to one dimension.
+static FailureOr<Value> emitFlat(Upgrader &upgrader, Value value,
+                                 StringRef suffix) {
+  Value shape = upgrader.constant({-1}, (suffix + "_shape").str());
+  return emitOne(upgrader, "Reshape", {value, shape}, {}, suffix);
+}
+
 /// Statistics per element instead of per channel are statistics per channel of
 /// the flattened tensor.
 static LogicalResult batchNormalization9(Node &node, Upgrader &upgrader) {
@@ -123,12 +131,11 @@ static LogicalResult batchNormalization9(Node &node, Upgrader &upgrader) {
       emitOne(upgrader, "Flatten", {node.operand(0)}, flattenAttrs, "rows");
   if (failed(shape) || failed(rows))
     return failure();
-  Value all = upgrader.constant({-1}, "all");
   llvm::SmallVector<Value> operands = {*rows};
   StringRef suffixes[] = {"scale", "bias", "mean", "var"};
   for (auto [operand, suffix] :
        llvm::zip_equal(ArrayRef(node.operands).drop_front(), suffixes)) {
-    auto flat = emitOne(upgrader, "Reshape", {operand, all}, {}, suffix);
+    auto flat = emitFlat(upgrader, operand, suffix);
     if (failed(flat))
       return failure();
     operands.push_back(*flat);
@@ -155,7 +162,28 @@ static LogicalResult batchNormalization14(Node &node, Upgrader &upgrader) {
   return success();
 }
 
-/// A scale and a bias per group become ones per channel.
+/// Computes the shape [groups, channels per group] of an input whose channels
+/// aren't known.
+static FailureOr<Value> emitGroupShape(Upgrader &upgrader, Value input,
+                                       int64_t numGroups) {
+  Builder &builder = upgrader.builder();
+  IntegerType si64 = builder.getIntegerType(64, true);
+  NamedAttrList shapeAttrs, concatAttrs;
+  shapeAttrs.set("start", builder.getIntegerAttr(si64, 1));
+  shapeAttrs.set("end", builder.getIntegerAttr(si64, 2));
+  concatAttrs.set("axis", builder.getIntegerAttr(si64, 0));
+  auto channels = emitOne(upgrader, "Shape", {input}, shapeAttrs, "channels");
+  if (failed(channels))
+    return failure();
+  Value number = upgrader.constant({numGroups}, "num_groups");
+  auto size = emitOne(upgrader, "Div", {*channels, number}, {}, "group_size");
+  if (failed(size))
+    return failure();
+  return emitOne(upgrader, "Concat", {number, *size}, concatAttrs, "groups");
+}
+
+/// A scale and a bias per group become ones per channel. Constants are made
+/// where they are used first, as an import of the result has them.
 static LogicalResult groupNormalization21(Node &node, Upgrader &upgrader) {
   auto groups =
       dyn_cast_or_null<IntegerAttr>(node.attributes.get("num_groups"));
@@ -176,44 +204,29 @@ static LogicalResult groupNormalization21(Node &node, Upgrader &upgrader) {
                             << " groups divide, but got " << *channels;
 
   Value repeated;
-  if (channels) {
-    repeated = upgrader.constant({numGroups, *channels / numGroups}, "groups");
-  } else {
-    Builder &builder = upgrader.builder();
-    IntegerType si64 = builder.getIntegerType(64, true);
-    NamedAttrList shapeAttrs, concatAttrs;
-    shapeAttrs.set("start", builder.getIntegerAttr(si64, 1));
-    shapeAttrs.set("end", builder.getIntegerAttr(si64, 2));
-    concatAttrs.set("axis", builder.getIntegerAttr(si64, 0));
-    Value number = upgrader.constant({numGroups}, "num_groups");
-    auto count = emitOne(upgrader, "Shape", {input}, shapeAttrs, "channels");
-    if (failed(count))
+  if (!channels) {
+    auto shape = emitGroupShape(upgrader, input, numGroups);
+    if (failed(shape))
       return failure();
-    auto perGroup =
-        emitOne(upgrader, "Div", {*count, number}, {}, "group_size");
-    if (failed(perGroup))
-      return failure();
-    auto target =
-        emitOne(upgrader, "Concat", {number, *perGroup}, concatAttrs, "groups");
-    if (failed(target))
-      return failure();
-    repeated = *target;
+    repeated = *shape;
   }
-  Value column = upgrader.constant({-1, 1}, "column");
-  Value all = upgrader.constant({-1}, "all");
   std::pair<size_t, StringRef> parameters[] = {{1, "scale"}, {2, "bias"}};
   for (auto [index, suffix] : parameters) {
     if (!node.operand(index))
       continue;
-    auto columns = emitOne(upgrader, "Reshape", {node.operand(index), column},
-                           {}, (suffix + "_column").str());
-    if (failed(columns))
+    Value shape = upgrader.constant({-1, 1}, (suffix + "_column_shape").str());
+    auto column = emitOne(upgrader, "Reshape", {node.operand(index), shape}, {},
+                          (suffix + "_column").str());
+    if (failed(column))
       return failure();
-    auto expanded = emitOne(upgrader, "Expand", {*columns, repeated}, {},
+    if (!repeated)
+      repeated =
+          upgrader.constant({numGroups, *channels / numGroups}, "groups");
+    auto expanded = emitOne(upgrader, "Expand", {*column, repeated}, {},
                             (suffix + "_groups").str());
     if (failed(expanded))
       return failure();
-    auto flat = emitOne(upgrader, "Reshape", {*expanded, all}, {}, suffix);
+    auto flat = emitFlat(upgrader, *expanded, suffix);
     if (failed(flat))
       return failure();
     node.setOperand(index, *flat);
@@ -232,8 +245,8 @@ static LogicalResult meanVarianceNormalization9(Node &node,
   Ints axes;
   for (int64_t i = across->value_or(0) ? 1 : 2; i < rank.value_or(4); ++i)
     axes.push_back(i);
-  if (!node.operand(0))
-    return upgrader.error() << "expects an operand";
+  if (!node.operand(0) || node.operands.size() != 1)
+    return upgrader.error() << "expects one operand";
   if (variance->value_or(1) != 0) {
     NamedAttrList attributes;
     attributes.set("axes", upgrader.builder().getI64ArrayAttr(axes));
@@ -244,9 +257,9 @@ static LogicalResult meanVarianceNormalization9(Node &node,
     node.replacement.push_back(*normalized);
     return success();
   }
-  auto mean =
-      emitOne(upgrader, "ReduceMean",
-              {node.operand(0), upgrader.constant(axes, "axes")}, {}, "mean");
+  auto mean = emitOne(upgrader, "ReduceMean",
+                      {node.operand(0), upgrader.constant(axes, "mean_axes")},
+                      {}, "mean");
   if (failed(mean))
     return failure();
   auto centered = emitOne(upgrader, "Sub", {node.operand(0), *mean}, {}, "");
@@ -260,15 +273,23 @@ static LogicalResult meanVarianceNormalization9(Node &node,
 // Dropout, pools, RoiAlign
 //===----------------------------------------------------------------------===//
 
+static LogicalResult dropout12(Node &node, Upgrader &upgrader) {
+  return floatToOperand(node, upgrader, "ratio", 1,
+                        upgrader.builder().getF32Type(), "ratio");
+}
+
 /// Only a node that said it trains keeps training; from opset 7 on there was no
 /// way to say so, and the operator copies its input.
 static LogicalResult dropout7(Node &node, Upgrader &upgrader) {
   auto isTest = takeInt(node, upgrader, "is_test");
   if (failed(isTest))
     return failure();
-  if (*isTest && **isTest == 0)
-    node.setOperand(
-        2, upgrader.scalar(1, upgrader.builder().getI1Type(), "training_mode"));
+  if (!*isTest || **isTest != 0)
+    return success();
+  if (failed(dropout12(node, upgrader)))
+    return failure();
+  node.setOperand(
+      2, upgrader.scalar(1, upgrader.builder().getI1Type(), "training_mode"));
   return success();
 }
 
@@ -276,11 +297,6 @@ static LogicalResult dropout7(Node &node, Upgrader &upgrader) {
 static LogicalResult dropout10(Node &node, Upgrader &) {
   keepResults(node, 1);
   return success();
-}
-
-static LogicalResult dropout12(Node &node, Upgrader &upgrader) {
-  return floatToOperand(node, upgrader, "ratio", 1,
-                        upgrader.builder().getF32Type(), "ratio");
 }
 
 /// The norm's order was a float.

@@ -27,6 +27,9 @@ static LogicalResult topK10(Node &node, Upgrader &upgrader) {
     return failure();
   if (!*k)
     return upgrader.error() << "expects attribute 'k'";
+  if (node.operands.size() > 1)
+    return upgrader.error()
+           << "expects one operand, but got " << node.operands.size();
   node.setOperand(1, upgrader.constant({**k}, "k"));
   return success();
 }

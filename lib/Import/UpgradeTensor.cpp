@@ -111,6 +111,9 @@ static LogicalResult slice10(Node &node, Upgrader &upgrader) {
     for (int64_t &axis : **axes)
       if (axis < 0 && axis >= -*rank)
         axis += *rank;
+  if (node.operands.size() > 1)
+    return upgrader.error()
+           << "expects one operand, but got " << node.operands.size();
   node.setOperand(1, upgrader.constant(**starts, "starts"));
   node.setOperand(2, upgrader.constant(**ends, "ends"));
   if (*axes)
@@ -196,6 +199,9 @@ static LogicalResult upsample9(Node &node, Upgrader &upgrader) {
     return failure();
   if (!*scales)
     return upgrader.error() << "expects attribute 'scales'";
+  if (node.operands.size() > 1)
+    return upgrader.error()
+           << "expects one operand, but got " << node.operands.size();
   node.setOperand(1, floatsConstant(upgrader, **scales, "scales"));
   return success();
 }
@@ -218,14 +224,21 @@ static LogicalResult resize11(Node &node, Upgrader &upgrader) {
   setString(node, upgrader, "coordinate_transformation_mode", "asymmetric");
   if (isNearest(node))
     setString(node, upgrader, "nearest_mode", "floor");
+  Value roi = floatsConstant(upgrader, {}, "roi");
+  // Constants stand in the order of the operands, as when the new form is
+  // imported.
+  Operation *constant = scales ? scales.getDefiningOp() : nullptr;
+  if (isa_and_nonnull<onnx::ConstantOp>(constant) && scales.use_empty() &&
+      constant->getBlock() == roi.getDefiningOp()->getBlock())
+    constant->moveAfter(roi.getDefiningOp());
   node.operands.resize(1);
-  node.setOperand(1, floatsConstant(upgrader, {}, "roi"));
+  node.setOperand(1, roi);
   node.setOperand(2, scales);
   return success();
 }
 
 /// `tf_half_pixel_for_nn` is `half_pixel` moved by half a pixel, which rounding
-/// up takes back.
+/// up takes back. With other roundings it has no newer form, and stays.
 static LogicalResult resize13(Node &node, Upgrader &upgrader) {
   auto mode = dyn_cast_or_null<StringAttr>(
       node.attributes.get("coordinate_transformation_mode"));
@@ -234,8 +247,7 @@ static LogicalResult resize13(Node &node, Upgrader &upgrader) {
   auto nearest =
       dyn_cast_or_null<StringAttr>(node.attributes.get("nearest_mode"));
   if (!isNearest(node) || !nearest || nearest.getValue() != "floor")
-    return upgrader.error() << "expects mode 'nearest' with nearest_mode "
-                               "'floor' for tf_half_pixel_for_nn";
+    return success();
   setString(node, upgrader, "coordinate_transformation_mode", "half_pixel");
   setString(node, upgrader, "nearest_mode", "round_prefer_ceil");
   return success();
@@ -245,7 +257,8 @@ static LogicalResult resize13(Node &node, Upgrader &upgrader) {
 // Scatter, GridSample
 //===----------------------------------------------------------------------===//
 
-static LogicalResult scatter11(Node &node, Upgrader &) {
+/// Deprecated since opset 11, but still there under its old name.
+static LogicalResult renameScatter(Node &node, Upgrader &) {
   node.opType = "ScatterElements";
   return success();
 }
@@ -272,7 +285,7 @@ ArrayRef<UpgradeRule> import::getTensorUpgrades() {
       {"Reshape", 5, reshape5},
       {"Resize", 11, resize11},
       {"Resize", 13, resize13},
-      {"Scatter", 11, scatter11},
+      {"Scatter", std::numeric_limits<int64_t>::max(), renameScatter},
       {"Slice", 10, slice10},
       {"Split", 2, split2},
       {"Split", 11, axis11},

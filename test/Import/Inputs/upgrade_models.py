@@ -9,6 +9,7 @@ imports to the same text as the original.
 """
 
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -17,6 +18,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 CASES = {}
+# Constants that nothing reads any more stand elsewhere after the second import.
+MOVED = {"tile-axis"}
 TYPES = {
     "f32": TensorProto.FLOAT,
     "f64": TensorProto.DOUBLE,
@@ -112,6 +115,7 @@ case(
     coordinate_transformation_mode="tf_half_pixel_for_nn", nearest_mode="floor",
 )
 case("scatter", 9, "Scatter", {"x": "4xf32", "i": "2xi64", "u": "2xf32"})
+case("scatter-deprecated", 11, "Scatter", {"x": "4xf32", "i": "2xi64", "u": "2xf32"})
 case("gather-negative", 11, "Gather", {"x": F}, {"i": i64([-1])})
 case("one-hot-last", 9, "OneHot", {"i": "4xi64", "d": "1xi64", "v": "2xf32"}, axis=-1)
 case("grid-sample", 16, "GridSample", {"x": "1x1x4x4xf32", "g": "1x6x6x2xf32"}, mode="bicubic")
@@ -128,7 +132,7 @@ case("hardmax-negative", 12, "Hardmax", {"x": "*xf32"}, axis=-1)
 case("batch-norm-1", 1, "BatchNormalization", BN, consumed_inputs=[0, 0, 0, 1, 1], is_test=1)
 case("batch-norm-6", 6, "BatchNormalization", BN, is_test=1, spatial=1)
 case("batch-norm-9", 9, "BatchNormalization", BN, epsilon=0.25)
-case("batch-norm-training", 9, "BatchNormalization", BN, outputs="y rm rv sm sv")
+case("batch-norm-training", 9, "BatchNormalization", BN, outputs="y rm rv sm sv", exported=14)
 case(
     "batch-norm-per-element", 7, "BatchNormalization",
     {"x": F, "s": "3x4x5xf32", "b": "3x4x5xf32", "m": "3x4x5xf32", "v": "3x4x5xf32"}, spatial=0,
@@ -194,15 +198,31 @@ def check(path, opset, exported):
     versions = [o.version for o in model.opset_import if o.domain in ("", "ai.onnx")]
     if versions != [exported or opset]:
         return f"is exported at opset {versions}, not {exported or opset}"
-    if versions[0] <= 17:
+    # The checker has no inputs of unknown rank.
+    if versions[0] <= 17 and all(i.type.tensor_type.HasField("shape") for i in model.graph.input):
         try:
             onnx.checker.check_model(model)
         except onnx.checker.ValidationError as error:
             return f"fails the checker: {error}"
     second = run("onnxq-opt", back)
-    # The opset that the model had is part of the text.
-    texts = [t.stdout.replace(f"ai.onnx = {v}", "ai.onnx") for t, v in ((first, opset), (second, versions[0]))]
-    return "" if texts[0] == texts[1] else f"comes back different:\n{first.stdout}{second.stdout}{second.stderr}"
+    if path.stem in MOVED:
+        return "" if second.returncode == 0 else second.stderr
+    # The versions that the model had are part of the text.
+    texts = [re.sub(r"ir_version = \d+|ai.onnx = \d+", "", t.stdout) for t in (first, second)]
+    if texts[0] != texts[1]:
+        return f"comes back different:\n{first.stdout}{second.stdout}{second.stderr}"
+    return check_newest(path, first.stdout)
+
+
+def check_newest(path, text):
+    """The same at the newest opset, which has all forms as the dialect has them."""
+    source = path.with_suffix(".newest.mlir")
+    source.write_text(re.sub(r"ai.onnx = \d+", "ai.onnx = 23", text))
+    target = path.with_suffix(".newest.onnx")
+    export = run("onnxq-opt", source, "-o", target)
+    again = run("onnxq-opt", target)
+    same = re.sub(r"ir_version = \d+", "", again.stdout) == re.sub(r"ir_version = \d+", "", source.read_text())
+    return "" if same else f"comes back different from opset 23:\n{text}{again.stdout}{export.stderr}{again.stderr}"
 
 
 def main():
