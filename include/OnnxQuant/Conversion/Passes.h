@@ -1,0 +1,30 @@
+// Passes from the `onnx` dialect down to LLVM.
+
+#ifndef ONNXQUANT_CONVERSION_PASSES_H
+#define ONNXQUANT_CONVERSION_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include <memory>
+
+namespace onnxquant {
+
+#define GEN_PASS_DECL
+#include "OnnxQuant/Conversion/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "OnnxQuant/Conversion/Passes.h.inc"
+
+/// Attributes of the entry function, from `onnx-to-linalg` on.
+/// Names and ONNX types of the graph's inputs and outputs.
+inline constexpr llvm::StringLiteral endsAttr = "onnxq.ends";
+/// The bytes of workspace that a run needs.
+inline constexpr llvm::StringLiteral workspaceBytesAttr =
+    "onnxq.workspace_bytes";
+/// Functions that a run's context is handed to.
+inline constexpr llvm::StringLiteral allocFunction = "onnxq_alloc";
+inline constexpr llvm::StringLiteral failFunction = "onnxq_fail";
+
+} // namespace onnxquant
+
+#endif // ONNXQUANT_CONVERSION_PASSES_H

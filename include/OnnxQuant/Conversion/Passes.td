@@ -1,0 +1,112 @@
+// Passes from the `onnx` dialect down to LLVM.
+
+#ifndef ONNXQUANT_CONVERSION_PASSES_TD
+#define ONNXQUANT_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertONNXToLinalg : Pass<"onnx-to-linalg", "::mlir::ModuleOp"> {
+  let summary = "lower graphs to linalg, tensor, scf, arith and math";
+  let description = [{
+    Every op becomes loops over elements. Tensors are stored without signs and
+    without small floats: `ui8` as `i8`, `f16` as `i16`, booleans as `i8`.
+    What can only be known at run time is checked by `cf.assert` with a message
+    that names the node. Ranks must be known; sizes may be dynamic.
+
+    ```mlir
+    %y = "onnx.Relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    // becomes
+    %e = tensor.empty() : tensor<4xf32>
+    %y = linalg.generic {...} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.maximumf %a, %zero : f32
+      linalg.yield %m : f32
+    } -> tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def PlanMemory : Pass<"onnxq-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "place buffers of static size in one workspace by lifetime";
+  let description = [{
+    The entry function gets two more arguments: the run's context and a
+    workspace. Buffers of static size become views of the workspace, placed so
+    that buffers alive at the same time don't overlap; its size is written to
+    the function as `onnxq.workspace_bytes`. Buffers of dynamic size, and those
+    that leave an iteration of a loop, are allocated through the context, which
+    frees them when the run ends.
+
+    ```mlir
+    %a = memref.alloc() : memref<16xf32>
+    // becomes
+    %a = memref.view %workspace[%offset][] : memref<?xi8> to memref<16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"numPlanned", "planned", "Buffers placed in the workspace">,
+    Statistic<"numDynamic", "dynamic", "Buffers allocated at run time">,
+  ];
+}
+
+def LowerCopies : Pass<"onnxq-lower-copies", "::mlir::ModuleOp"> {
+  let summary = "turn copies of buffers that are not contiguous into loops";
+  let description = [{
+    A `memref.copy` of contiguous buffers is one `memcpy`; any other would call
+    a runtime library, and becomes loops here.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def CheckBounds : Pass<"onnxq-check-bounds", "::mlir::ModuleOp"> {
+  let summary = "check at run time that every access to a buffer is in bounds";
+  let description = [{
+    Puts a `cf.assert` before every `memref.load` and `memref.store` that its
+    indices are within the buffer's sizes. For tests of the lowerings.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::memref::MemRefDialect"];
+  let statistics = [
+    Statistic<"numChecked", "checked", "Accesses that are checked">,
+  ];
+}
+
+def LowerChecks : Pass<"onnxq-lower-checks", "::mlir::ModuleOp"> {
+  let summary = "turn assertions into errors that the caller of a run gets";
+  let description = [{
+    `cf.assert` ends the process; a model that runs in somebody's program must
+    not. A failed check calls `onnxq_fail`, which leaves the run with the check's
+    message. With `remove` all checks are dropped.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect", "::mlir::LLVM::LLVMDialect"];
+  let options = [
+    Option<"remove", "remove", "bool", "false", "drop all checks">,
+  ];
+}
+
+def EmitEntryPoint : Pass<"onnxq-emit-entry-point", "::mlir::ModuleOp"> {
+  let summary = "give the compiled graph its C interface";
+  let description = [{
+    Adds the function and the description that callers see: `NAME_run` and
+    `NAME_model` as declared in onnxquant-c/model.h, and for shared libraries
+    `onnxq_get_model`. Everything else becomes private.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let options = [
+    Option<"name", "name", "std::string", "\"model\"",
+      "prefix of the emitted symbols">,
+    Option<"library", "library", "bool", "false",
+      "also emit onnxq_get_model">,
+  ];
+}
+
+#endif // ONNXQUANT_CONVERSION_PASSES_TD

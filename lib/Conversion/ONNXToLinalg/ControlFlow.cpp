@@ -1,0 +1,364 @@
+// If, Loop and Scan as structured control flow over tensors.
+//
+// Bodies are moved, not rebuilt: their ops are lowered where they stand. Values
+// that go in and out of a body change between ONNX types and stored types by
+// casts that vanish once the body is lowered.
+
+#include "LoopSupport.h"
+#include "Lowering.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::lowering;
+namespace ir = onnxquant::onnx;
+
+namespace {
+
+/// What the three ops share.
+template <typename OpTy> struct SubgraphLowering : OpConversionPattern<OpTy> {
+  using OpConversionPattern<OpTy>::OpConversionPattern;
+  using Rewriter = ConversionPatternRewriter;
+
+  /// A value of an ONNX type as a stored one, and back.
+  Value toStored(Emitter &e, Value value) const {
+    Type type = this->getTypeConverter()->convertType(value.getType());
+    if (type == value.getType())
+      return value;
+    return UnrealizedConversionCastOp::create(e, TypeRange{type}, value)
+        .getResult(0);
+  }
+  Value toOnnx(Emitter &e, Value value, Type type) const {
+    Value cast =
+        castShape(e, value, this->getTypeConverter()->convertType(type));
+    if (cast.getType() == type)
+      return cast;
+    return UnrealizedConversionCastOp::create(e, TypeRange{type}, cast)
+        .getResult(0);
+  }
+  /// The same tensor with other sizes known.
+  static Value castShape(Emitter &e, Value value, Type type) {
+    return value.getType() == type
+               ? value
+               : Value(tensor::CastOp::create(e, type, value));
+  }
+  /// Moves a body's ops to where `e` stands and gives what it yields, stored.
+  SmallVector<Value> inlineBody(Emitter &e, Rewriter &rewriter, Block &body,
+                                ValueRange arguments) const {
+    Operation *yield = body.getTerminator();
+    Block *target = e.getInsertionBlock();
+    rewriter.inlineBlockBefore(&body, target, e.getInsertionPoint(), arguments);
+    e.setInsertionPoint(yield);
+    SmallVector<Value> results;
+    for (Value operand : yield->getOperands())
+      results.push_back(toStored(e, operand));
+    SmallVector<Value> kept = results;
+    Block *block = yield->getBlock();
+    rewriter.eraseOp(yield);
+    e.setInsertionPointToEnd(block);
+    return kept;
+  }
+  /// The truth of a tensor of one boolean.
+  static Value truthOf(Emitter &e, Value stored) {
+    Tensor tensor = {stored, e.getI1Type()};
+    return e.read(tensor, Indices(tensor.rank(), e.index(0))).value;
+  }
+};
+
+struct LowerIf : SubgraphLowering<ir::IfOp> {
+  using SubgraphLowering::SubgraphLowering;
+  LogicalResult matchAndRewrite(ir::IfOp op, OpAdaptor adaptor,
+                                Rewriter &rewriter) const override {
+    Emitter e(rewriter, op);
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
+      return failure();
+    auto branch = scf::IfOp::create(e, types, truthOf(e, adaptor.getCond()),
+                                    /*withElseRegion=*/true);
+    for (auto [from, to] :
+         {std::pair(&op.getThenBranch(), &branch.getThenRegion()),
+          std::pair(&op.getElseBranch(), &branch.getElseRegion())}) {
+      e.setInsertionPointToEnd(&to->front());
+      SmallVector<Value> results =
+          inlineBody(e, rewriter, from->front(), ValueRange{});
+      for (auto [result, type] : llvm::zip(results, types))
+        result = castShape(e, result, type);
+      scf::YieldOp::create(e, results);
+    }
+    rewriter.replaceOp(op, branch.getResults());
+    return success();
+  }
+};
+
+/// A tensor of one integer, of the type that a body's argument has.
+static Value oneInteger(Emitter &e, Value index, Type stored) {
+  auto type = cast<RankedTensorType>(stored);
+  SmallVector<int64_t> ones(type.getRank(), 1);
+  auto known = RankedTensorType::get(ones, type.getElementType());
+  Value value = index.getType().isIndex() ? e.toI64(index) : index;
+  Value tensor = tensor::FromElementsOp::create(e, known, value);
+  return known == type ? tensor
+                       : Value(tensor::CastOp::create(e, type, tensor));
+}
+
+/// Places `element` at position `at` of dimension `axis` of `buffer`.
+static Value placeAt(Emitter &e, Value element, Value buffer, Value at,
+                     int64_t axis) {
+  int64_t rank = cast<RankedTensorType>(buffer.getType()).getRank();
+  Sizes offsets(rank, e.getIndexAttr(0)), strides(rank, e.getIndexAttr(1)),
+      sizes;
+  Sizes own = tensor::getMixedSizes(e, e.getLoc(), element);
+  for (int64_t d = 0, next = 0; d < rank; ++d)
+    sizes.push_back(d == axis ? OpFoldResult(e.getIndexAttr(1)) : own[next++]);
+  offsets[axis] = at;
+  return tensor::InsertSliceOp::create(e, element, buffer, offsets, sizes,
+                                       strides);
+}
+
+struct LowerLoop : SubgraphLowering<ir::LoopOp> {
+  using SubgraphLowering::SubgraphLowering;
+  LogicalResult matchAndRewrite(ir::LoopOp op, OpAdaptor adaptor,
+                                Rewriter &rewriter) const override;
+
+private:
+  /// A buffer with room for iteration `i`: the old one, or one twice as long.
+  static Value grow(Emitter &e, Value buffer, Value element, Value i) {
+    Value capacity = tensor::DimOp::create(e, buffer, 0);
+    Value full = e.cmpIndex(arith::CmpIPredicate::sge, i, capacity);
+    auto type = cast<RankedTensorType>(buffer.getType());
+    return branch(
+        e, full, buffer.getType(),
+        [&]() {
+          Sizes sizes = {OpFoldResult(
+              e.maxIndex(e.mulIndex(capacity, e.index(2)), e.index(8)))};
+          llvm::append_range(sizes,
+                             tensor::getMixedSizes(e, e.getLoc(), element));
+          Value fresh =
+              tensor::EmptyOp::create(e, sizes, type.getElementType());
+          Sizes extents = {OpFoldResult(i)};
+          llvm::append_range(extents,
+                             tensor::getMixedSizes(e, e.getLoc(), element));
+          Sizes zeros(type.getRank(), e.getIndexAttr(0)),
+              ones(type.getRank(), e.getIndexAttr(1));
+          // Before the first iteration there is nothing to keep.
+          Value kept = branch(
+              e, e.cmpIndex(arith::CmpIPredicate::sgt, i, e.index(0)),
+              fresh.getType(),
+              [&]() {
+                Value part = tensor::ExtractSliceOp::create(e, buffer, zeros,
+                                                            extents, ones);
+                return SmallVector<Value>{tensor::InsertSliceOp::create(
+                    e, part, fresh, zeros, extents, ones)};
+              },
+              [&]() { return SmallVector<Value>{fresh}; })[0];
+          return SmallVector<Value>{castShape(e, kept, type)};
+        },
+        [&]() { return SmallVector<Value>{buffer}; })[0];
+  }
+};
+
+LogicalResult LowerLoop::matchAndRewrite(ir::LoopOp op, OpAdaptor adaptor,
+                                         Rewriter &rewriter) const {
+  Emitter e(rewriter, op);
+  Block &body = op.getBody().front();
+  size_t numCarried = op.getVInitial().size();
+  size_t numScans = op.getNumResults() - numCarried;
+  Value trips =
+      ir::isLeftOut(op.getM())
+          ? e.index(std::numeric_limits<int64_t>::max())
+          : e.readIndex(
+                {adaptor.getM(), e.getI64Type()},
+                Indices(
+                    cast<RankedTensorType>(adaptor.getM().getType()).getRank(),
+                    e.index(0)));
+  Value go = ir::isLeftOut(op.getCond())
+                 ? Value(arith::ConstantIntOp::create(e, 1, 1))
+                 : truthOf(e, adaptor.getCond());
+  // Carried: the iteration, the condition, the body's values, scan buffers.
+  SmallVector<Type> types;
+  SmallVector<Value> initial = {e.index(0), go};
+  for (size_t i = 0; i < numCarried; ++i) {
+    Type type =
+        getTypeConverter()->convertType(body.getArgument(i + 2).getType());
+    if (!type || !isa<RankedTensorType>(type))
+      return op.emitOpError("cannot be run: the rank of a value that its body "
+                            "carries is unknown");
+    initial.push_back(castShape(e, adaptor.getVInitial()[i], type));
+  }
+  for (size_t i = 0; i < numScans; ++i) {
+    auto type = cast<RankedTensorType>(getTypeConverter()->convertType(
+        op.getResult(numCarried + i).getType()));
+    SmallVector<int64_t> shape(type.getShape());
+    shape[0] = ShapedType::kDynamic;
+    auto bufferType = RankedTensorType::get(shape, type.getElementType());
+    SmallVector<Value> dynamic(bufferType.getNumDynamicDims(), e.index(0));
+    initial.push_back(tensor::EmptyOp::create(e, bufferType, dynamic));
+  }
+  for (Value value : initial)
+    types.push_back(value.getType());
+  auto loop = scf::WhileOp::create(e, types, initial);
+  SmallVector<Location> locs(types.size(), op.getLoc());
+  Block *before = e.createBlock(&loop.getBefore(), {}, types, locs);
+  Value more = arith::AndIOp::create(
+      e, e.cmpIndex(arith::CmpIPredicate::slt, before->getArgument(0), trips),
+      before->getArgument(1));
+  scf::ConditionOp::create(e, more, before->getArguments());
+  Block *after = e.createBlock(&loop.getAfter(), {}, types, locs);
+  Value i = after->getArgument(0);
+  // A place that the body's ops are moved to.
+  SmallVector<Value> arguments;
+  auto argument = [&](unsigned index, Value stored) {
+    arguments.push_back(toOnnx(e, stored, body.getArgument(index).getType()));
+  };
+  argument(0, oneInteger(e, i,
+                         getTypeConverter()->convertType(
+                             body.getArgument(0).getType())));
+  argument(1, oneInteger(e, e.store({after->getArgument(1), e.getI1Type()}),
+                         getTypeConverter()->convertType(
+                             body.getArgument(1).getType())));
+  for (size_t n = 0; n < numCarried; ++n)
+    argument(n + 2, after->getArgument(n + 2));
+  SmallVector<Value> yields = inlineBody(e, rewriter, body, arguments);
+  SmallVector<Value> next = {e.addIndex(i, e.index(1)), truthOf(e, yields[0])};
+  for (size_t n = 0; n < numCarried; ++n)
+    next.push_back(castShape(e, yields[n + 1], types[n + 2]));
+  for (size_t n = 0; n < numScans; ++n) {
+    Value element = yields[1 + numCarried + n];
+    Value buffer = after->getArgument(2 + numCarried + n);
+    buffer = grow(e, buffer, element, i);
+    next.push_back(placeAt(e, element, buffer, i, 0));
+  }
+  scf::YieldOp::create(e, next);
+  e.setInsertionPointAfter(loop);
+  SmallVector<Value> results;
+  for (size_t n = 0; n < op.getNumResults(); ++n) {
+    Value value = loop.getResult(n + 2);
+    if (n >= numCarried) {
+      Sizes sizes = tensor::getMixedSizes(e, e.getLoc(), value);
+      sizes[0] = loop.getResult(0);
+      Sizes zeros(sizes.size(), e.getIndexAttr(0)),
+          ones(sizes.size(), e.getIndexAttr(1));
+      value = tensor::ExtractSliceOp::create(e, value, zeros, sizes, ones);
+    }
+    results.push_back(castShape(
+        e, value, getTypeConverter()->convertType(op.getResult(n).getType())));
+  }
+  rewriter.replaceOp(op, results);
+  return success();
+}
+
+struct LowerScan : SubgraphLowering<ir::ScanOp> {
+  using SubgraphLowering::SubgraphLowering;
+  LogicalResult matchAndRewrite(ir::ScanOp op, OpAdaptor adaptor,
+                                Rewriter &rewriter) const override;
+
+private:
+  static int64_t entry(std::optional<ArrayAttr> list, size_t index) {
+    if (!list || index >= list->size())
+      return 0;
+    return cast<IntegerAttr>((*list)[index]).getInt();
+  }
+};
+
+LogicalResult LowerScan::matchAndRewrite(ir::ScanOp op, OpAdaptor adaptor,
+                                         Rewriter &rewriter) const {
+  Emitter e(rewriter, op);
+  Block &body = op.getBody().front();
+  size_t numScans = op.getNumScanInputs();
+  size_t numStates = op.getNumOperands() - numScans;
+  size_t numOutputs = op.getNumResults() - numStates;
+  ValueRange operands = adaptor.getOperands();
+  auto axisOf = [](int64_t axis, int64_t rank) {
+    return axis < 0 ? axis + rank : axis;
+  };
+  Value length;
+  SmallVector<int64_t> axes;
+  for (size_t n = 0; n < numScans; ++n) {
+    Value input = operands[numStates + n];
+    int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
+    axes.push_back(axisOf(entry(op.getScanInputAxes(), n), rank));
+    Value size =
+        e.asValue(tensor::getMixedSize(e, e.getLoc(), input, axes.back()));
+    if (length)
+      e.check(e.cmpIndex(arith::CmpIPredicate::eq, length, size),
+              "scan inputs differ in length");
+    else
+      length = size;
+  }
+  SmallVector<Value> initial;
+  for (size_t n = 0; n < numStates; ++n) {
+    Type type = getTypeConverter()->convertType(body.getArgument(n).getType());
+    if (!type || !isa<RankedTensorType>(type))
+      return op.emitOpError("cannot be run: the rank of a state is unknown");
+    initial.push_back(castShape(e, operands[n], type));
+  }
+  SmallVector<int64_t> outAxes;
+  for (size_t n = 0; n < numOutputs; ++n) {
+    auto type = cast<RankedTensorType>(
+        getTypeConverter()->convertType(op.getResult(numStates + n).getType()));
+    int64_t axis = axisOf(entry(op.getScanOutputAxes(), n), type.getRank());
+    outAxes.push_back(axis);
+    Sizes sizes;
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      if (d != axis && type.isDynamicDim(d))
+        return op.emitOpError("cannot be run: the size of a scan output's "
+                              "element is unknown");
+      sizes.push_back(d == axis ? OpFoldResult(length)
+                                : e.getIndexAttr(type.getDimSize(d)));
+    }
+    initial.push_back(tensor::EmptyOp::create(e, sizes, type.getElementType()));
+  }
+  auto loop = scf::ForOp::create(e, e.index(0), length, e.index(1), initial);
+  Block *block = loop.getBody();
+  if (!block->empty())
+    rewriter.eraseOp(&block->back());
+  e.setInsertionPointToEnd(block);
+  Value i = loop.getInductionVar();
+  Value fromEnd = e.subIndex(e.subIndex(length, e.index(1)), i);
+  SmallVector<Value> arguments;
+  for (size_t n = 0; n < numStates; ++n)
+    arguments.push_back(
+        toOnnx(e, loop.getRegionIterArg(n), body.getArgument(n).getType()));
+  for (size_t n = 0; n < numScans; ++n) {
+    Value input = operands[numStates + n];
+    Sizes sizes = tensor::getMixedSizes(e, e.getLoc(), input);
+    Sizes offsets(sizes.size(), e.getIndexAttr(0)),
+        ones(sizes.size(), e.getIndexAttr(1));
+    offsets[axes[n]] = entry(op.getScanInputDirections(), n) != 0 ? fromEnd : i;
+    sizes[axes[n]] = e.getIndexAttr(1);
+    SmallVector<int64_t> shape;
+    for (size_t d = 0; d < sizes.size(); ++d)
+      if (static_cast<int64_t>(d) != axes[n])
+        shape.push_back(e.constant(sizes[d]).value_or(ShapedType::kDynamic));
+    auto type = RankedTensorType::get(
+        shape, cast<RankedTensorType>(input.getType()).getElementType());
+    Value element =
+        tensor::ExtractSliceOp::create(e, type, input, offsets, sizes, ones);
+    arguments.push_back(
+        toOnnx(e, element, body.getArgument(numStates + n).getType()));
+  }
+  SmallVector<Value> yields = inlineBody(e, rewriter, body, arguments);
+  SmallVector<Value> next;
+  for (size_t n = 0; n < numStates; ++n)
+    next.push_back(castShape(e, yields[n], initial[n].getType()));
+  for (size_t n = 0; n < numOutputs; ++n) {
+    Value at = entry(op.getScanOutputDirections(), n) != 0 ? fromEnd : i;
+    next.push_back(placeAt(e, yields[numStates + n],
+                           loop.getRegionIterArg(numStates + n), at,
+                           outAxes[n]));
+  }
+  scf::YieldOp::create(e, next);
+  e.setInsertionPointAfter(loop);
+  SmallVector<Value> results;
+  for (auto [result, value] : llvm::zip(op.getResults(), loop.getResults()))
+    results.push_back(
+        castShape(e, value, getTypeConverter()->convertType(result.getType())));
+  rewriter.replaceOp(op, results);
+  return success();
+}
+
+} // namespace
+
+void onnxquant::lowering::addControlFlowLowerings(
+    RewritePatternSet &patterns, const StorageTypeConverter &types) {
+  patterns.add<LowerIf, LowerLoop, LowerScan>(types, patterns.getContext());
+}

@@ -1,0 +1,205 @@
+// Lowers whole graphs: signatures, constants, and every op by its lowering.
+// Enters: graphs of known ranks. Leaves: func, linalg, tensor, scf, arith, math
+// and cf; the original types of the graph's ends stay as attributes.
+
+#include "Lowering.h"
+#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/Transforms/FuncConversions.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+namespace onnxquant {
+#define GEN_PASS_DEF_CONVERTONNXTOLINALG
+#include "OnnxQuant/Conversion/Passes.h.inc"
+} // namespace onnxquant
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::lowering;
+namespace ir = onnxquant::onnx;
+
+/// A constant's elements under its stored type. Bits stay; booleans and 4-bit
+/// integers get a byte each.
+static TypedAttr storedConstant(ElementsAttr elements) {
+  ShapedType type = elements.getShapedType();
+  Type element = type.getElementType();
+  Type storage = storageType(element);
+  if (!storage)
+    return {};
+  auto stored = RankedTensorType::get(type.getShape(), storage);
+  if (stored == type)
+    return elements;
+  bool widened = element.getIntOrFloatBitWidth() < 8;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
+    if (!widened || element.isInteger(1))
+      return DenseResourceElementsAttr::get(stored, resource.getRawHandle());
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob)
+      return {};
+    SmallVector<char> bytes;
+    bool isSigned = !element.isUnsignedInteger() && isa<IntegerType>(element);
+    for (int64_t i = 0, e = type.getNumElements(); i < e; ++i) {
+      int nibble =
+          (static_cast<uint8_t>(blob->getData()[i / 2]) >> (i % 2 * 4)) & 15;
+      bytes.push_back(isSigned && nibble >= 8 ? nibble - 16 : nibble);
+    }
+    return DenseElementsAttr::getFromRawBuffer(stored, bytes);
+  }
+  auto dense = dyn_cast<DenseElementsAttr>(elements);
+  if (!dense)
+    return {};
+  auto bitsOf = [&](const APInt &bits) {
+    unsigned width = storage.getIntOrFloatBitWidth();
+    bool extendSign = isa<IntegerType>(element) &&
+                      !element.isUnsignedInteger() && !element.isInteger(1);
+    return extendSign ? bits.sextOrTrunc(width) : bits.zextOrTrunc(width);
+  };
+  if (isa<FloatType>(element))
+    return cast<TypedAttr>(dense.mapValues(storage, [&](const APFloat &value) {
+      return bitsOf(value.bitcastToAPInt());
+    }));
+  return cast<TypedAttr>(dense.mapValues(storage, bitsOf));
+}
+
+namespace {
+
+struct LowerConstant : OpConversionPattern<ir::ConstantOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(ir::ConstantOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ElementsAttr elements = ir::getConstant(op.getOutput());
+    TypedAttr stored = elements ? storedConstant(elements) : TypedAttr();
+    if (!stored)
+      return op.emitOpError("cannot be run: its value has no stored form");
+    Value constant = arith::ConstantOp::create(rewriter, op.getLoc(), stored);
+    return replaceWithStored(op, constant, *getTypeConverter(), rewriter);
+  }
+};
+
+struct LowerReturn : OpConversionPattern<ir::ReturnOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(ir::ReturnOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<func::ReturnOp>(op, adaptor.getOperands());
+    return success();
+  }
+};
+
+struct ConvertONNXToLinalg
+    : public onnxquant::impl::ConvertONNXToLinalgBase<ConvertONNXToLinalg> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+/// Refuses what no lowering can run, and says which node it is.
+static LogicalResult checkGraph(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    if (auto custom = dyn_cast<ir::CustomOp>(op)) {
+      op->emitOpError("cannot be run: operator ")
+          << custom.getFunctionName() << " of domain '"
+          << custom.getDomainName() << "' is unknown";
+      return WalkResult::interrupt();
+    }
+    if (isa<func::FuncOp, ModuleOp>(op))
+      return WalkResult::advance();
+    for (Type type : op->getResultTypes()) {
+      auto tensor = dyn_cast<TensorType>(type);
+      if (!tensor)
+        continue;
+      if (!tensor.hasRank()) {
+        op->emitOpError("cannot be run: the rank of its result is unknown; "
+                        "shape inference or an input shape must tell it");
+        return WalkResult::interrupt();
+      }
+      if (!storageType(tensor.getElementType())) {
+        op->emitOpError("cannot be run: elements of type ")
+            << tensor.getElementType() << " can't be computed with";
+        return WalkResult::interrupt();
+      }
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// The names and types of a graph's ends, for whoever describes the compiled
+/// function.
+static LogicalResult recordEnds(func::FuncOp function) {
+  Builder b(function.getContext());
+  auto describe = [&](Type type, Attribute name) -> Attribute {
+    NamedAttrList end;
+    end.set("type", TypeAttr::get(type));
+    end.set("name", name ? name : b.getStringAttr(""));
+    return end.getDictionary(function.getContext());
+  };
+  SmallVector<Attribute> inputs, outputs;
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !storageType(tensor.getElementType()))
+      return function.emitError("input ")
+             << index << " cannot be run: its type is " << type;
+    inputs.push_back(
+        describe(type, function.getArgAttr(index, ir::argNameAttr)));
+    function.setArgAttrs(index, b.getDictionaryAttr({}));
+  }
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
+    outputs.push_back(
+        describe(type, function.getResultAttr(index, ir::argNameAttr)));
+    function.setResultAttrs(index, b.getDictionaryAttr({}));
+  }
+  NamedAttrList ends;
+  ends.set("inputs", b.getArrayAttr(inputs));
+  ends.set("outputs", b.getArrayAttr(outputs));
+  function->setAttr(endsAttr, ends.getDictionary(function.getContext()));
+  return success();
+}
+
+void ConvertONNXToLinalg::runOnOperation() {
+  ModuleOp module = getOperation();
+  if (failed(checkGraph(module)))
+    return signalPassFailure();
+  for (auto function : module.getOps<func::FuncOp>())
+    if (failed(recordEnds(function)))
+      return signalPassFailure();
+  MLIRContext *context = &getContext();
+  StorageTypeConverter types;
+  RewritePatternSet patterns(context);
+  populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns,
+                                                                 types);
+  patterns.add<LowerConstant, LowerReturn>(types, context);
+  addMathLowerings(patterns, types);
+  addTensorLowerings(patterns, types);
+  addNNLowerings(patterns, types);
+  addContractionLowerings(patterns, types);
+  addReductionLowerings(patterns, types);
+  addQuantizationLowerings(patterns, types);
+  addRecurrentLowerings(patterns, types);
+  addControlFlowLowerings(patterns, types);
+  addGeneratorLowerings(patterns, types);
+  addSignalLowerings(patterns, types);
+
+  ConversionTarget target(*context);
+  target.addLegalDialect<arith::ArithDialect, cf::ControlFlowDialect,
+                         linalg::LinalgDialect, math::MathDialect,
+                         scf::SCFDialect, tensor::TensorDialect>();
+  target.addIllegalDialect<ir::ONNXDialect>();
+  // Left out values have no users in the end.
+  target.addLegalOp<ModuleOp, UnrealizedConversionCastOp, ir::NoValueOp,
+                    ir::EntryPointOp, func::ReturnOp>();
+  target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp function) {
+    return types.isSignatureLegal(function.getFunctionType()) &&
+           types.isLegal(&function.getBody());
+  });
+  if (failed(applyFullConversion(module, target, std::move(patterns))))
+    return signalPassFailure();
+  // The entry is known by the description of its ends from here on.
+  module.walk([](Operation *op) {
+    if (isa<ir::EntryPointOp>(op) ||
+        (isa<ir::NoValueOp>(op) && op->use_empty()))
+      op->erase();
+  });
+}
