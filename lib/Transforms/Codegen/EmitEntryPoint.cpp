@@ -1,0 +1,579 @@
+// Gives the compiled graph its C interface: see onnxquant-c/model.h.
+// Enters: the LLVM dialect, the graph as a function over memref descriptors.
+// Leaves: NAME_run, NAME_model and the run's context functions.
+
+#include "OnnxQuant/Conversion/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace onnxquant {
+#define GEN_PASS_DEF_EMITENTRYPOINT
+#include "OnnxQuant/Conversion/Passes.h.inc"
+} // namespace onnxquant
+
+using namespace mlir;
+using namespace onnxquant;
+
+/// Room for any C library's jmp_buf.
+static constexpr int64_t jumpBufferBytes = 512;
+static constexpr int32_t abiVersion = 1;
+/// The header before a block that a run allocates: the next block.
+static constexpr int64_t blockHeaderBytes = 64;
+
+namespace {
+
+/// One end of the graph as callers see it.
+struct End {
+  std::string name;
+  int64_t dataType = 0;
+  SmallVector<int64_t> shape;
+  unsigned elementBytes = 0;
+};
+
+/// Writes the interface of one graph.
+class EntryWriter {
+public:
+  EntryWriter(ModuleOp module, LLVM::LLVMFuncOp graph, StringRef name)
+      : module(module), graph(graph), name(name), b(module.getLoc(), module) {
+    context = module.getContext();
+    pointer = LLVM::LLVMPointerType::get(context);
+    i64 = b.getI64Type();
+    i32 = b.getI32Type();
+    b.setInsertionPointToEnd(module.getBody());
+  }
+
+  LogicalResult run(bool library);
+
+private:
+  LogicalResult readEnds();
+  /// A constant as a value in the current function.
+  Value number(int64_t value) {
+    return LLVM::ConstantOp::create(b, i64, b.getI64IntegerAttr(value));
+  }
+  Value fieldAt(Value base, int64_t bytes) {
+    return LLVM::GEPOp::create(
+        b, pointer, b.getI8Type(), base,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
+  }
+  Value loadPointer(Value address) {
+    return LLVM::LoadOp::create(b, pointer, address);
+  }
+  LLVM::LLVMFuncOp declare(StringRef symbol, Type result, ArrayRef<Type> args,
+                           ArrayRef<StringRef> attributes = {});
+  void writeFail();
+  void writeAlloc();
+  void writeFree();
+  void writeRun();
+  void passInputs(Value inputs, SmallVectorImpl<Value> &arguments);
+  void copyOutput(unsigned index, Value descriptor, Value outputs);
+  void writeModel(bool library);
+  LLVM::GlobalOp constantGlobal(const Twine &symbol, Type type,
+                                function_ref<Value()> value);
+  StringRef stringGlobal(const Twine &symbol, StringRef text);
+
+  ModuleOp module;
+  LLVM::LLVMFuncOp graph;
+  std::string name;
+  ImplicitLocOpBuilder b;
+  MLIRContext *context;
+  Type pointer, i64, i32;
+  std::vector<End> inputs, outputs;
+  bool canFail = false, allocates = false;
+};
+
+struct EmitEntryPoint
+    : public onnxquant::impl::EmitEntryPointBase<EmitEntryPoint> {
+  using EmitEntryPointBase::EmitEntryPointBase;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+// The context of a run lies on its stack: a pointer to the message, a pointer
+// to the first allocated block, the jump buffer.
+static constexpr int64_t messageField = 0, blocksField = 8, jumpField = 16;
+
+/// ONNX's number of an element type.
+static int64_t dataTypeOf(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    bool isUnsigned = integer.isUnsigned();
+    switch (integer.getWidth()) {
+    case 1:
+      return 9;
+    case 4:
+      return isUnsigned ? 21 : 22;
+    case 8:
+      return isUnsigned ? 2 : 3;
+    case 16:
+      return isUnsigned ? 4 : 5;
+    case 32:
+      return isUnsigned ? 12 : 6;
+    case 64:
+      return isUnsigned ? 13 : 7;
+    }
+  }
+  struct Named {
+    bool (*matches)(Type);
+    int64_t number;
+  };
+  static const Named floats[] = {
+      {[](Type t) { return isa<Float32Type>(t); }, 1},
+      {[](Type t) { return isa<Float64Type>(t); }, 11},
+      {[](Type t) { return isa<Float16Type>(t); }, 10},
+      {[](Type t) { return isa<BFloat16Type>(t); }, 16},
+      {[](Type t) { return isa<Float8E4M3FNType>(t); }, 17},
+      {[](Type t) { return isa<Float8E4M3FNUZType>(t); }, 18},
+      {[](Type t) { return isa<Float8E5M2Type>(t); }, 19},
+      {[](Type t) { return isa<Float8E5M2FNUZType>(t); }, 20},
+      {[](Type t) { return isa<Float4E2M1FNType>(t); }, 23},
+  };
+  for (const Named &entry : floats)
+    if (entry.matches(type))
+      return entry.number;
+  return 0;
+}
+
+LogicalResult EntryWriter::readEnds() {
+  auto read = [&](Attribute attribute, Attribute nameAttr,
+                  std::vector<End> &ends) -> LogicalResult {
+    auto type = dyn_cast_or_null<TypeAttr>(attribute);
+    auto tensor =
+        type ? dyn_cast<RankedTensorType>(type.getValue()) : RankedTensorType();
+    if (!tensor)
+      return graph.emitError("expects the types of the graph's ends");
+    End end;
+    auto string = dyn_cast_or_null<StringAttr>(nameAttr);
+    end.name = string ? string.str() : "";
+    end.dataType = dataTypeOf(tensor.getElementType());
+    end.shape.assign(tensor.getShape().begin(), tensor.getShape().end());
+    end.elementBytes =
+        (tensor.getElementType().getIntOrFloatBitWidth() + 7) / 8;
+    ends.push_back(end);
+    return success();
+  };
+  auto ends = graph->getAttrOfType<DictionaryAttr>(endsAttr);
+  if (!ends)
+    return graph.emitError("expects the description of the graph's ends");
+  for (StringRef which : {"inputs", "outputs"})
+    for (Attribute element : ends.getAs<ArrayAttr>(which)) {
+      auto dict = cast<DictionaryAttr>(element);
+      if (failed(read(dict.get("type"), dict.get("name"),
+                      which == "inputs" ? inputs : outputs)))
+        return failure();
+    }
+  return success();
+}
+
+LLVM::LLVMFuncOp EntryWriter::declare(StringRef symbol, Type result,
+                                      ArrayRef<Type> args,
+                                      ArrayRef<StringRef> attributes) {
+  if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol))
+    return known;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(module.getBody());
+  auto function = LLVM::LLVMFuncOp::create(
+      b, symbol, LLVM::LLVMFunctionType::get(result, args));
+  if (!attributes.empty())
+    function.setPassthroughAttr(b.getStrArrayAttr(attributes));
+  return function;
+}
+
+/// Leaves the run with a message.
+void EntryWriter::writeFail() {
+  auto fail = module.lookupSymbol<LLVM::LLVMFuncOp>(failFunction);
+  if (!fail)
+    return;
+  canFail = true;
+  fail.setLinkage(LLVM::Linkage::Internal);
+  fail.setPassthroughAttr(b.getStrArrayAttr({"noreturn", "cold", "noinline"}));
+  auto jump = declare("longjmp", LLVM::LLVMVoidType::get(context),
+                      {pointer, i32}, {"noreturn"});
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = fail.addEntryBlock(b);
+  b.setInsertionPointToStart(block);
+  LLVM::StoreOp::create(b, block->getArgument(1),
+                        fieldAt(block->getArgument(0), messageField));
+  Value one = LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(1));
+  LLVM::CallOp::create(
+      b, jump, ValueRange{fieldAt(block->getArgument(0), jumpField), one});
+  LLVM::UnreachableOp::create(b);
+}
+
+/// Allocates a block that the run frees, as a memref of bytes.
+void EntryWriter::writeAlloc() {
+  auto alloc = module.lookupSymbol<LLVM::LLVMFuncOp>(allocFunction);
+  if (!alloc)
+    return;
+  bool used = false;
+  module.walk([&](LLVM::CallOp call) {
+    used |= call.getCallee() == StringRef(allocFunction);
+  });
+  if (!used) {
+    alloc.erase();
+    return;
+  }
+  allocates = true;
+  alloc.setLinkage(LLVM::Linkage::Internal);
+  auto malloc = declare("malloc", pointer, {i64});
+  auto fail = module.lookupSymbol<LLVM::LLVMFuncOp>(failFunction);
+  if (!fail)
+    fail = declare(failFunction, LLVM::LLVMVoidType::get(context),
+                   {pointer, pointer});
+  StringRef message = stringGlobal("onnxq_no_memory",
+                                   "not enough memory for the run's tensors");
+  OpBuilder::InsertionGuard guard(b);
+  Block *entry = alloc.addEntryBlock(b);
+  Block *full = b.createBlock(&alloc.getBody());
+  Block *fine = b.createBlock(&alloc.getBody());
+  b.setInsertionPointToStart(entry);
+  Value runContext = entry->getArgument(0), bytes = entry->getArgument(1);
+  Value header = number(2 * blockHeaderBytes);
+  Value block =
+      LLVM::CallOp::create(b, malloc,
+                           ValueRange{LLVM::AddOp::create(b, bytes, header)})
+          .getResult();
+  Value null = LLVM::ZeroOp::create(b, pointer);
+  Value isNull = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, block, null);
+  LLVM::CondBrOp::create(b, isNull, full, fine);
+  b.setInsertionPointToStart(full);
+  LLVM::CallOp::create(
+      b, fail,
+      ValueRange{runContext, LLVM::AddressOfOp::create(b, pointer, message)});
+  LLVM::UnreachableOp::create(b);
+  b.setInsertionPointToStart(fine);
+  Value list = fieldAt(runContext, blocksField);
+  LLVM::StoreOp::create(b, loadPointer(list), block);
+  LLVM::StoreOp::create(b, block, list);
+  // The data begins at the next multiple of 64 after the header.
+  Value address = LLVM::PtrToIntOp::create(b, i64, block);
+  Value raised = LLVM::AddOp::create(b, address, header);
+  Value aligned = LLVM::AndOp::create(b, raised, number(-blockHeaderBytes));
+  Value data = LLVM::IntToPtrOp::create(b, pointer, aligned);
+  auto type =
+      cast<LLVM::LLVMStructType>(alloc.getFunctionType().getReturnType());
+  Value descriptor = LLVM::UndefOp::create(b, type);
+  auto set = [&](Value value, ArrayRef<int64_t> place) {
+    descriptor = LLVM::InsertValueOp::create(b, descriptor, value, place);
+  };
+  set(data, {0});
+  set(data, {1});
+  set(number(0), {2});
+  set(bytes, {3, 0});
+  set(number(1), {4, 0});
+  LLVM::ReturnOp::create(b, descriptor);
+}
+
+/// Frees all blocks of a run.
+void EntryWriter::writeFree() {
+  auto release = LLVM::LLVMFuncOp::create(
+      b, "onnxq_release",
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer}));
+  release.setLinkage(LLVM::Linkage::Internal);
+  auto freeFunction =
+      declare("free", LLVM::LLVMVoidType::get(context), {pointer});
+  OpBuilder::InsertionGuard guard(b);
+  Block *entry = release.addEntryBlock(b);
+  Block *loop =
+      b.createBlock(&release.getBody(), {}, {pointer}, {module.getLoc()});
+  Block *next = b.createBlock(&release.getBody());
+  Block *done = b.createBlock(&release.getBody());
+  b.setInsertionPointToStart(entry);
+  Value list = fieldAt(entry->getArgument(0), blocksField);
+  LLVM::BrOp::create(b, ValueRange{loadPointer(list)}, loop);
+  b.setInsertionPointToStart(loop);
+  Value block = loop->getArgument(0);
+  Value null = LLVM::ZeroOp::create(b, pointer);
+  Value isNull = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, block, null);
+  LLVM::CondBrOp::create(b, isNull, done, next);
+  b.setInsertionPointToStart(next);
+  Value following = loadPointer(block);
+  LLVM::CallOp::create(b, freeFunction, ValueRange{block});
+  LLVM::BrOp::create(b, ValueRange{following}, loop);
+  b.setInsertionPointToStart(done);
+  LLVM::ReturnOp::create(b, ValueRange{});
+}
+
+/// Expands every input buffer to the fields of its memref descriptor.
+void EntryWriter::passInputs(Value buffers, SmallVectorImpl<Value> &arguments) {
+  for (auto [index, end] : llvm::enumerate(inputs)) {
+    Value data = loadPointer(fieldAt(buffers, 16 * index));
+    Value dims = loadPointer(fieldAt(buffers, 16 * index + 8));
+    arguments.append({data, data, number(0)});
+    SmallVector<Value> sizes;
+    for (auto [axis, size] : llvm::enumerate(end.shape))
+      sizes.push_back(
+          ShapedType::isDynamic(size)
+              ? LLVM::LoadOp::create(b, i64, fieldAt(dims, 8 * axis))
+                    .getResult()
+              : number(size));
+    SmallVector<Value> strides(end.shape.size());
+    Value stride = number(1);
+    for (int64_t axis = end.shape.size() - 1; axis >= 0; --axis) {
+      strides[axis] = stride;
+      stride = LLVM::MulOp::create(b, stride, sizes[axis]);
+    }
+    arguments.append(sizes);
+    arguments.append(strides);
+  }
+}
+
+/// Copies a result to where the caller wants it.
+void EntryWriter::copyOutput(unsigned index, Value descriptor, Value buffers) {
+  const End &end = outputs[index];
+  Block *current = b.getInsertionBlock();
+  Region *region = current->getParent();
+  Value data =
+      LLVM::ExtractValueOp::create(b, descriptor, ArrayRef<int64_t>{1});
+  Value offset =
+      LLVM::ExtractValueOp::create(b, descriptor, ArrayRef<int64_t>{2});
+  Value elementBytes = number(end.elementBytes);
+  data = LLVM::GEPOp::create(
+      b, pointer, b.getI8Type(), data,
+      ArrayRef<LLVM::GEPArg>{
+          LLVM::MulOp::create(b, offset, elementBytes).getResult()});
+  Value bytes = elementBytes;
+  SmallVector<Value> sizes;
+  for (auto [axis, size] : llvm::enumerate(end.shape)) {
+    Value extent = LLVM::ExtractValueOp::create(
+        b, descriptor, ArrayRef<int64_t>{3, static_cast<int64_t>(axis)});
+    sizes.push_back(extent);
+    bytes = LLVM::MulOp::create(b, bytes, extent);
+  }
+  Value dims = loadPointer(fieldAt(buffers, 16 * index + 8));
+  Value null = LLVM::ZeroOp::create(b, pointer);
+  Value wantsDims =
+      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, dims, null);
+  Block *writeDims = b.createBlock(region);
+  Block *findData = b.createBlock(region);
+  Block *allocate = b.createBlock(region);
+  Block *copy =
+      b.createBlock(region, region->end(), {pointer}, {module.getLoc()});
+  b.setInsertionPointToEnd(current);
+  LLVM::CondBrOp::create(b, wantsDims, writeDims, findData);
+  b.setInsertionPointToStart(writeDims);
+  for (auto [axis, size] : llvm::enumerate(sizes))
+    LLVM::StoreOp::create(b, size, fieldAt(dims, 8 * axis));
+  LLVM::BrOp::create(b, ValueRange{}, findData);
+  b.setInsertionPointToStart(findData);
+  Value slot = fieldAt(buffers, 16 * index);
+  Value given = loadPointer(slot);
+  bool isStatic = !ShapedType::isDynamicShape(end.shape);
+  if (isStatic) {
+    // The caller knows the size and brings the memory.
+    LLVM::BrOp::create(b, ValueRange{given}, copy);
+    b.setInsertionPointToStart(allocate);
+    LLVM::UnreachableOp::create(b);
+  } else {
+    Value isNull =
+        LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, given, null);
+    LLVM::CondBrOp::create(b, isNull, allocate, ValueRange{}, copy,
+                           ValueRange{given});
+    b.setInsertionPointToStart(allocate);
+    auto malloc = declare("malloc", pointer, {i64});
+    // At least a byte, so that a tensor without elements is no failure.
+    Value fresh =
+        LLVM::CallOp::create(
+            b, malloc, ValueRange{LLVM::AddOp::create(b, bytes, number(1))})
+            .getResult();
+    LLVM::StoreOp::create(b, fresh, slot);
+    LLVM::BrOp::create(b, ValueRange{fresh}, copy);
+  }
+  b.setInsertionPointToStart(copy);
+  LLVM::MemcpyOp::create(b, copy->getArgument(0), data, bytes,
+                         /*isVolatile=*/false);
+  if (isStatic)
+    allocate->erase();
+}
+
+void EntryWriter::writeRun() {
+  auto run = LLVM::LLVMFuncOp::create(
+      b, name + "_run",
+      LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer, pointer}));
+  OpBuilder::InsertionGuard guard(b);
+  Block *entry = run.addEntryBlock(b);
+  b.setInsertionPointToStart(entry);
+  Value runContext = LLVM::ZeroOp::create(b, pointer);
+  Value zero = LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(0));
+  if (canFail || allocates) {
+    auto type =
+        LLVM::LLVMArrayType::get(b.getI8Type(), jumpField + jumpBufferBytes);
+    runContext =
+        LLVM::AllocaOp::create(b, pointer, type, number(1), /*alignment=*/64);
+    Value null = LLVM::ZeroOp::create(b, pointer);
+    LLVM::StoreOp::create(b, null, fieldAt(runContext, messageField));
+    LLVM::StoreOp::create(b, null, fieldAt(runContext, blocksField));
+    auto setJump = declare("_setjmp", i32, {pointer}, {"returns_twice"});
+    Value returned = LLVM::CallOp::create(
+                         b, setJump, ValueRange{fieldAt(runContext, jumpField)})
+                         .getResult();
+    Value isFirst =
+        LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, returned, zero);
+    Block *work = b.createBlock(&run.getBody());
+    Block *failed = b.createBlock(&run.getBody());
+    Block *report = b.createBlock(&run.getBody());
+    Block *leave = b.createBlock(&run.getBody());
+    b.setInsertionPointToEnd(entry);
+    LLVM::CondBrOp::create(b, isFirst, work, failed);
+    b.setInsertionPointToStart(failed);
+    LLVM::CallOp::create(b, TypeRange{}, "onnxq_release",
+                         ValueRange{runContext});
+    Value error = entry->getArgument(3);
+    Value wants = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, error, null);
+    LLVM::CondBrOp::create(b, wants, report, leave);
+    b.setInsertionPointToStart(report);
+    LLVM::StoreOp::create(b, loadPointer(fieldAt(runContext, messageField)),
+                          error);
+    LLVM::BrOp::create(b, ValueRange{}, leave);
+    b.setInsertionPointToStart(leave);
+    LLVM::ReturnOp::create(
+        b, LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(1)));
+    b.setInsertionPointToStart(work);
+  }
+  Value workspace = entry->getArgument(2);
+  int64_t workspaceBytes =
+      graph->getAttrOfType<IntegerAttr>(workspaceBytesAttr).getInt();
+  SmallVector<Value> arguments = {
+      runContext, workspace, workspace, number(0), number(workspaceBytes),
+      number(1)};
+  passInputs(entry->getArgument(0), arguments);
+  auto call = LLVM::CallOp::create(b, graph, arguments);
+  if (outputs.size() == 1) {
+    copyOutput(0, call.getResult(), entry->getArgument(1));
+  } else {
+    for (unsigned i = 0; i < outputs.size(); ++i) {
+      Value descriptor = LLVM::ExtractValueOp::create(b, call.getResult(),
+                                                      ArrayRef<int64_t>{i});
+      copyOutput(i, descriptor, entry->getArgument(1));
+    }
+  }
+  if (canFail || allocates)
+    LLVM::CallOp::create(b, TypeRange{}, "onnxq_release",
+                         ValueRange{runContext});
+  LLVM::ReturnOp::create(b, zero);
+}
+
+//===----------------------------------------------------------------------===//
+// The description
+//===----------------------------------------------------------------------===//
+
+LLVM::GlobalOp EntryWriter::constantGlobal(const Twine &symbol, Type type,
+                                           function_ref<Value()> value) {
+  auto global = LLVM::GlobalOp::create(b, type, /*isConstant=*/true,
+                                       LLVM::Linkage::Internal, symbol.str(),
+                                       Attribute());
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&global.getInitializerRegion());
+  LLVM::ReturnOp::create(b, value());
+  return global;
+}
+
+StringRef EntryWriter::stringGlobal(const Twine &symbol, StringRef text) {
+  std::string bytes = text.str() + '\0';
+  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(module.getBody());
+  auto global = LLVM::GlobalOp::create(b, type, /*isConstant=*/true,
+                                       LLVM::Linkage::Private, symbol.str(),
+                                       b.getStringAttr(bytes));
+  return global.getSymName();
+}
+
+void EntryWriter::writeModel(bool library) {
+  auto infoType =
+      LLVM::LLVMStructType::getLiteral(context, {pointer, i32, i32, pointer});
+  auto address = [&](StringRef symbol) -> Value {
+    return LLVM::AddressOfOp::create(b, pointer, symbol);
+  };
+  auto i32Value = [&](int64_t value) -> Value {
+    return LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(value));
+  };
+  auto build = [&](Type type, ArrayRef<Value> fields) {
+    Value value = LLVM::UndefOp::create(b, type);
+    for (auto [index, field] : llvm::enumerate(fields))
+      value = LLVM::InsertValueOp::create(
+          b, value, field, ArrayRef<int64_t>{static_cast<int64_t>(index)});
+    return value;
+  };
+  auto writeEnds = [&](StringRef which, const std::vector<End> &ends) {
+    std::vector<std::pair<std::string, std::string>> symbols;
+    for (auto [index, end] : llvm::enumerate(ends)) {
+      std::string prefix = (name + "_" + which + "_" + Twine(index)).str();
+      stringGlobal(prefix + "_name", end.name);
+      SmallVector<int64_t> dims;
+      for (int64_t size : end.shape)
+        dims.push_back(ShapedType::isDynamic(size) ? -1 : size);
+      if (dims.empty())
+        dims.push_back(0);
+      auto dimsType = LLVM::LLVMArrayType::get(i64, dims.size());
+      auto attr = DenseElementsAttr::get(
+          RankedTensorType::get({static_cast<int64_t>(dims.size())}, i64),
+          ArrayRef<int64_t>(dims));
+      LLVM::GlobalOp::create(b, dimsType, true, LLVM::Linkage::Internal,
+                             prefix + "_dims", attr);
+      symbols.push_back({prefix + "_name", prefix + "_dims"});
+    }
+    auto arrayType =
+        LLVM::LLVMArrayType::get(infoType, std::max<size_t>(ends.size(), 1));
+    return constantGlobal(name + "_" + which, arrayType, [&]() {
+      SmallVector<Value> infos;
+      for (auto [index, end] : llvm::enumerate(ends))
+        infos.push_back(
+            build(infoType, {address(symbols[index].first),
+                             i32Value(end.dataType), i32Value(end.shape.size()),
+                             address(symbols[index].second)}));
+      if (ends.empty())
+        return Value(LLVM::ZeroOp::create(b, arrayType));
+      return build(arrayType, infos);
+    });
+  };
+  LLVM::GlobalOp inputInfos = writeEnds("inputs", inputs);
+  LLVM::GlobalOp outputInfos = writeEnds("outputs", outputs);
+  StringRef modelName = stringGlobal(name + "_name", name);
+  auto modelType = LLVM::LLVMStructType::getLiteral(
+      context, {i32, i32, i32, i32, pointer, pointer, pointer, i64, pointer});
+  int64_t workspaceBytes =
+      graph->getAttrOfType<IntegerAttr>(workspaceBytesAttr).getInt();
+  LLVM::GlobalOp model = constantGlobal(name + "_model", modelType, [&]() {
+    return build(modelType,
+                 {i32Value(abiVersion), i32Value(inputs.size()),
+                  i32Value(outputs.size()), i32Value(0), address(modelName),
+                  address(inputInfos.getSymName()),
+                  address(outputInfos.getSymName()), number(workspaceBytes),
+                  address(name + "_run")});
+  });
+  model.setLinkage(LLVM::Linkage::External);
+  if (!library)
+    return;
+  auto getter = LLVM::LLVMFuncOp::create(
+      b, "onnxq_get_model", LLVM::LLVMFunctionType::get(pointer, {}));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(getter.addEntryBlock(b));
+  LLVM::ReturnOp::create(b, address(model.getSymName()));
+}
+
+LogicalResult EntryWriter::run(bool library) {
+  if (failed(readEnds()))
+    return failure();
+  writeAlloc();
+  writeFail();
+  if (canFail || allocates)
+    writeFree();
+  graph.setLinkage(LLVM::Linkage::Internal);
+  writeRun();
+  writeModel(library);
+  return success();
+}
+
+void EmitEntryPoint::runOnOperation() {
+  ModuleOp module = getOperation();
+  LLVM::LLVMFuncOp graph;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function->hasAttr(workspaceBytesAttr))
+      graph = function;
+  if (!graph) {
+    module.emitError("expects a planned graph");
+    return signalPassFailure();
+  }
+  if (failed(EntryWriter(module, graph, name).run(library)))
+    signalPassFailure();
+}

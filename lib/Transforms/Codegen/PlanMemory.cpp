@@ -1,0 +1,197 @@
+// Places buffers in one workspace by lifetime; allocates the rest through the
+// run's context. Enters: one bufferized function with memref.alloc. Leaves: no
+// allocation that the context doesn't know.
+
+#include "OnnxQuant/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace onnxquant {
+#define GEN_PASS_DEF_PLANMEMORY
+#include "OnnxQuant/Conversion/Passes.h.inc"
+} // namespace onnxquant
+
+using namespace mlir;
+using namespace onnxquant;
+
+static constexpr int64_t bufferAlignment = 64;
+
+namespace {
+
+/// A buffer of static size: its place, and the top-level ops between which it
+/// is alive.
+struct Slot {
+  memref::AllocOp alloc;
+  int64_t bytes;
+  unsigned begin, end;
+  int64_t offset = 0;
+};
+
+struct PlanMemory : public onnxquant::impl::PlanMemoryBase<PlanMemory> {
+  void runOnOperation() override;
+
+private:
+  void plan(func::FuncOp function);
+  void allocateDynamically(memref::AllocOp alloc, Value context);
+};
+
+} // namespace
+
+static int64_t bytesOf(MemRefType type) {
+  unsigned bits = type.getElementType().isIndex()
+                      ? 64
+                      : type.getElementType().getIntOrFloatBitWidth();
+  return type.getNumElements() * ((bits + 7) / 8);
+}
+
+/// Whether a buffer made in a loop is still read after its iteration.
+static bool leavesIteration(memref::AllocOp alloc,
+                            const BufferViewFlowAnalysis::ValueSetT &aliases) {
+  for (Operation *parent = alloc->getParentOp(); !isa<func::FuncOp>(parent);
+       parent = parent->getParentOp()) {
+    if (!isa<LoopLikeOpInterface>(parent))
+      continue;
+    for (Value alias : aliases)
+      if (!parent->isProperAncestor(alias.getParentRegion()->getParentOp()) &&
+          alias.getParentRegion()->getParentOp() != parent)
+        return true;
+    // Carried to the next iteration.
+    for (Value alias : aliases)
+      if (auto argument = dyn_cast<BlockArgument>(alias))
+        if (argument.getOwner()->getParentOp() == parent)
+          return true;
+  }
+  return false;
+}
+
+/// Finds the lowest place for each buffer, largest first.
+static int64_t placeSlots(MutableArrayRef<Slot> slots) {
+  std::vector<Slot *> order;
+  for (Slot &slot : slots)
+    order.push_back(&slot);
+  llvm::sort(order, [](const Slot *a, const Slot *b) {
+    return std::tuple(-a->bytes, a->begin, a) <
+           std::tuple(-b->bytes, b->begin, b);
+  });
+  std::vector<Slot *> placed;
+  int64_t total = 0;
+  for (Slot *slot : order) {
+    std::vector<Slot *> rivals;
+    for (Slot *other : placed)
+      if (slot->begin <= other->end && other->begin <= slot->end)
+        rivals.push_back(other);
+    llvm::sort(rivals, [](const Slot *a, const Slot *b) {
+      return a->offset < b->offset;
+    });
+    int64_t offset = 0;
+    for (Slot *rival : rivals) {
+      if (offset + slot->bytes <= rival->offset)
+        break;
+      offset =
+          std::max(offset, static_cast<int64_t>(llvm::alignTo(
+                               rival->offset + rival->bytes, bufferAlignment)));
+    }
+    slot->offset = offset;
+    total = std::max(total, offset + slot->bytes);
+    placed.push_back(slot);
+  }
+  return total;
+}
+
+void PlanMemory::allocateDynamically(memref::AllocOp alloc, Value context) {
+  ImplicitLocOpBuilder b(alloc.getLoc(), alloc);
+  MemRefType type = alloc.getType();
+  unsigned bits = type.getElementType().isIndex()
+                      ? 64
+                      : type.getElementType().getIntOrFloatBitWidth();
+  Value bytes = arith::ConstantIndexOp::create(b, (bits + 7) / 8);
+  auto dynamic = alloc.getDynamicSizes().begin();
+  for (int64_t size : type.getShape()) {
+    Value extent = ShapedType::isDynamic(size)
+                       ? *dynamic++
+                       : Value(arith::ConstantIndexOp::create(b, size));
+    bytes = arith::MulIOp::create(b, bytes, extent);
+  }
+  auto raw = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
+  Value memory = func::CallOp::create(b, allocFunction, TypeRange{raw},
+                                      ValueRange{context, bytes})
+                     .getResult(0);
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value view =
+      memref::ViewOp::create(b, type, memory, zero, alloc.getDynamicSizes());
+  alloc.replaceAllUsesWith(view);
+  alloc.erase();
+  ++numDynamic;
+}
+
+void PlanMemory::plan(func::FuncOp function) {
+  Builder builder(&getContext());
+  auto workspaceType =
+      MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
+  Block &body = function.getBody().front();
+  BufferViewFlowAnalysis aliasAnalysis(function);
+  DenseMap<Operation *, unsigned> position;
+  for (auto [index, op] : llvm::enumerate(body))
+    position[&op] = index;
+  auto positionOf = [&](Operation *op) {
+    return position.lookup(body.findAncestorOpInBlock(*op));
+  };
+
+  std::vector<Slot> slots;
+  SmallVector<memref::AllocOp> dynamic;
+  function.walk([&](memref::AllocOp alloc) {
+    auto aliases = aliasAnalysis.resolve(alloc.getResult());
+    if (!alloc.getType().hasStaticShape() || leavesIteration(alloc, aliases)) {
+      dynamic.push_back(alloc);
+      return;
+    }
+    Slot slot{alloc, std::max<int64_t>(bytesOf(alloc.getType()), 1),
+              positionOf(alloc), positionOf(alloc)};
+    for (Value alias : aliases)
+      for (Operation *user : alias.getUsers())
+        slot.end = std::max(slot.end, positionOf(user));
+    slots.push_back(slot);
+  });
+  (void)function.insertArgument(0, LLVM::LLVMPointerType::get(&getContext()),
+                                {}, function.getLoc());
+  (void)function.insertArgument(1, workspaceType, {}, function.getLoc());
+  int64_t total = placeSlots(slots);
+  for (Slot &slot : slots) {
+    ImplicitLocOpBuilder b(slot.alloc.getLoc(), slot.alloc);
+    Value offset = arith::ConstantIndexOp::create(b, slot.offset);
+    Value view = memref::ViewOp::create(
+        b, slot.alloc.getType(), body.getArgument(1), offset, ValueRange{});
+    slot.alloc.replaceAllUsesWith(view);
+    slot.alloc.erase();
+    ++numPlanned;
+  }
+  for (memref::AllocOp alloc : dynamic)
+    allocateDynamically(alloc, body.getArgument(0));
+  SmallVector<memref::DeallocOp> deallocs;
+  function.walk([&](memref::DeallocOp op) { deallocs.push_back(op); });
+  for (memref::DeallocOp op : deallocs)
+    op.erase();
+  function->setAttr(workspaceBytesAttr, builder.getI64IntegerAttr(total));
+}
+
+void PlanMemory::runOnOperation() {
+  ModuleOp module = getOperation();
+  SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+  for (func::FuncOp function : functions)
+    if (!function.isExternal())
+      plan(function);
+  // The context's allocator; its body comes with the entry point.
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  auto raw = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
+  auto allocator = func::FuncOp::create(
+      builder, module.getLoc(), allocFunction,
+      builder.getFunctionType(
+          {LLVM::LLVMPointerType::get(&getContext()), builder.getIndexType()},
+          {raw}));
+  allocator.setPrivate();
+}
