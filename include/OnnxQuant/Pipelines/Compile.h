@@ -1,0 +1,47 @@
+// From a model to code that runs: the stages in order, and the way through
+// them.
+
+#ifndef ONNXQUANT_PIPELINES_COMPILE_H
+#define ONNXQUANT_PIPELINES_COMPILE_H
+
+#include "OnnxQuant/Target/Jit.h"
+#include "OnnxQuant/Target/Target.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace onnxquant {
+
+struct CompileOptions {
+  TargetOptions target;
+  /// Prefix of the emitted symbols.
+  std::string name = "model";
+  /// Emit what a shared library needs.
+  bool library = false;
+  /// Check at run time that every access to a buffer is in its bounds.
+  bool checkBounds = false;
+  /// Iterations after which a Loop without end is an error; 0 for no limit.
+  int64_t maxIterations = 0;
+};
+
+/// The `onnx` dialect to loops over buffers.
+void buildONNXToLoopsPipeline(mlir::OpPassManager &pm,
+                              const CompileOptions &options);
+/// The whole way to the LLVM dialect.
+void buildONNXToLLVMPipeline(mlir::OpPassManager &pm,
+                             const CompileOptions &options);
+/// Registers `--onnx-to-llvm`.
+void registerCompilePipelines();
+
+/// Compiles a module (which is consumed) to an object, assembly or LLVM IR.
+/// Errors are diagnostics.
+llvm::FailureOr<std::unique_ptr<llvm::MemoryBuffer>>
+compileModule(mlir::ModuleOp module, OutputKind kind,
+              const CompileOptions &options);
+
+/// Compiles a module (which is consumed) and loads it into this process.
+llvm::FailureOr<std::unique_ptr<LoadedObject>>
+compileAndLoad(mlir::ModuleOp module, const CompileOptions &options);
+
+} // namespace onnxquant
+
+#endif // ONNXQUANT_PIPELINES_COMPILE_H

@@ -1,0 +1,23 @@
+// A model that is ready to run: compiled in this process, or a library.
+
+#ifndef ONNXQUANT_PIPELINES_SESSION_H
+#define ONNXQUANT_PIPELINES_SESSION_H
+
+#include "OnnxQuant/Pipelines/Compile.h"
+#include "OnnxQuant/Support/HostTensor.h"
+
+namespace onnxquant {
+
+/// Checks inputs against what a model states and runs it. Inputs are in the
+/// model's order. Errors name the input, or the node that failed.
+llvm::Expected<std::vector<HostTensor>>
+runModel(const onnxq_model &model, const std::vector<HostTensor> &inputs);
+
+/// Puts inputs into the model's order by name; those without a name fill the
+/// rest in order.
+llvm::Expected<std::vector<HostTensor>>
+orderInputs(const onnxq_model &model, std::vector<HostTensor> inputs);
+
+} // namespace onnxquant
+
+#endif // ONNXQUANT_PIPELINES_SESSION_H

@@ -1,0 +1,127 @@
+// Translation, optimization and emission of modules.
+
+#include "OnnxQuant/Target/Target.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace llvm;
+using namespace onnxquant;
+
+static Error fail(const Twine &message) {
+  return createStringError(inconvertibleErrorCode(), message);
+}
+
+/// LLVM's default pipeline for the target.
+static void optimize(Module &module, TargetMachine &machine, unsigned level) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PipelineTuningOptions tuning;
+  tuning.LoopVectorization = level > 1;
+  tuning.SLPVectorization = level > 1;
+  PassBuilder passes(&machine, tuning);
+  passes.registerModuleAnalyses(modules);
+  passes.registerCGSCCAnalyses(components);
+  passes.registerFunctionAnalyses(functions);
+  passes.registerLoopAnalyses(loops);
+  passes.crossRegisterProxies(loops, functions, components, modules);
+  OptimizationLevel optLevel = level == 0   ? OptimizationLevel::O0
+                               : level == 1 ? OptimizationLevel::O1
+                               : level == 2 ? OptimizationLevel::O2
+                                            : OptimizationLevel::O3;
+  ModulePassManager pipeline =
+      level == 0 ? passes.buildO0DefaultPipeline(optLevel)
+                 : passes.buildPerModuleDefaultPipeline(optLevel);
+  pipeline.run(module, modules);
+}
+
+Expected<std::unique_ptr<Module>>
+onnxquant::translateModule(mlir::ModuleOp source, LLVMContext &context,
+                           const onnxquant::TargetOptions &options) {
+  auto machine = createTargetMachine(options);
+  if (!machine)
+    return machine.takeError();
+  mlir::registerBuiltinDialectTranslation(*source->getContext());
+  mlir::registerLLVMDialectTranslation(*source->getContext());
+  std::unique_ptr<Module> module =
+      mlir::translateModuleToLLVMIR(source, context, "model");
+  if (!module)
+    return fail("the module can't be translated to LLVM IR");
+  module->setTargetTriple(Triple(options.triple));
+  module->setDataLayout((*machine)->createDataLayout());
+  for (Function &function : *module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", options.cpu);
+    function.addFnAttr("target-features", options.features);
+  }
+  optimize(*module, **machine, options.optLevel);
+  return module;
+}
+
+Expected<std::unique_ptr<MemoryBuffer>>
+onnxquant::emitModule(Module &module, OutputKind kind,
+                      const onnxquant::TargetOptions &options) {
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream os(bytes);
+  if (kind == OutputKind::LLVMIR) {
+    module.print(os, nullptr);
+  } else {
+    auto machine = createTargetMachine(options);
+    if (!machine)
+      return machine.takeError();
+    legacy::PassManager passes;
+    CodeGenFileType type = kind == OutputKind::Object
+                               ? CodeGenFileType::ObjectFile
+                               : CodeGenFileType::AssemblyFile;
+    if ((*machine)->addPassesToEmitFile(passes, os, nullptr, type))
+      return fail("the target can't emit this kind of file");
+    passes.run(module);
+  }
+  return std::make_unique<SmallVectorMemoryBuffer>(
+      std::move(bytes), "model", /*RequiresNullTerminator=*/false);
+}
+
+Error onnxquant::linkSharedLibrary(StringRef object, StringRef output,
+                                   const onnxquant::TargetOptions &options) {
+  Triple triple(options.triple);
+  // The host's compiler knows its libraries; a cross linker needs none.
+  bool isHost =
+      triple.getArch() == Triple(sys::getDefaultTargetTriple()).getArch();
+  std::vector<std::string> candidates;
+  if (isHost)
+    candidates = {"cc", "gcc", "clang-22", "clang"};
+  else
+    candidates = {triple.getArchName().str() + "-linux-gnu-gcc", "ld.lld-22",
+                  "ld.lld"};
+  for (const std::string &name : candidates) {
+    ErrorOr<std::string> program = sys::findProgramByName(name);
+    if (!program)
+      continue;
+    std::vector<StringRef> arguments = {*program, "-shared", "-o", output,
+                                        object};
+    if (!StringRef(name).starts_with("ld."))
+      arguments.push_back("-lm");
+    std::string message;
+    int status = sys::ExecuteAndWait(*program, arguments, std::nullopt, {}, 0,
+                                     0, &message);
+    if (status == 0)
+      return Error::success();
+    return fail("linking with " + name + " failed" +
+                (message.empty() ? "" : ": " + message));
+  }
+  return fail("no linker found for " + options.triple);
+}

@@ -1,0 +1,110 @@
+// Names of targets and the machines behind them.
+
+#include "OnnxQuant/Target/Target.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+#include <mutex>
+
+using namespace llvm;
+using namespace onnxquant;
+
+namespace {
+struct NamedTarget {
+  StringLiteral name, triple, cpu, features;
+};
+} // namespace
+
+static const NamedTarget targets[] = {
+    {"x86-64-v2", "x86_64-unknown-linux-gnu", "x86-64-v2", ""},
+    {"x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", ""},
+    {"x86-64-v4", "x86_64-unknown-linux-gnu", "x86-64-v4", ""},
+    {"aarch64", "aarch64-unknown-linux-gnu", "generic", "+neon"},
+    {"aarch64+dotprod", "aarch64-unknown-linux-gnu", "generic",
+     "+v8.2a,+dotprod"},
+    {"aarch64+i8mm", "aarch64-unknown-linux-gnu", "generic",
+     "+v8.6a,+dotprod,+i8mm"},
+    {"riscv64", "riscv64-unknown-linux-gnu", "generic-rv64", "+m,+a,+f,+d,+c"},
+    {"riscv64+v", "riscv64-unknown-linux-gnu", "generic-rv64",
+     "+m,+a,+f,+d,+c,+v"},
+};
+
+std::vector<std::string> onnxquant::getTargetNames() {
+  std::vector<std::string> names = {"native"};
+  for (const NamedTarget &target : targets)
+    names.push_back(target.name.str());
+  return names;
+}
+
+static std::string hostFeatures() {
+  SubtargetFeatures features;
+  for (const auto &feature : sys::getHostCPUFeatures())
+    features.AddFeature(feature.first(), feature.second);
+  return features.getString();
+}
+
+Expected<onnxquant::TargetOptions>
+onnxquant::parseTarget(StringRef name, StringRef cpu, StringRef features) {
+  onnxquant::TargetOptions options;
+  if (name == "native") {
+    options.triple = sys::getDefaultTargetTriple();
+    options.cpu = sys::getHostCPUName().str();
+    options.features = hostFeatures();
+  } else {
+    auto found = find_if(targets, [&](const NamedTarget &target) {
+      return target.name == name;
+    });
+    if (found == std::end(targets))
+      return createStringError(inconvertibleErrorCode(),
+                               "unknown target '" + name + "'; known are " +
+                                   join(getTargetNames(), ", "));
+    options.triple = found->triple.str();
+    options.cpu = found->cpu.str();
+    options.features = found->features.str();
+  }
+  if (!cpu.empty())
+    options.cpu = cpu.str();
+  if (!features.empty())
+    options.features += (options.features.empty() ? "" : ",") + features.str();
+  return options;
+}
+
+static void initializeTargets() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeAllTargetInfos();
+    InitializeAllTargets();
+    InitializeAllTargetMCs();
+    InitializeAllAsmParsers();
+    InitializeAllAsmPrinters();
+  });
+}
+
+Expected<std::unique_ptr<TargetMachine>>
+onnxquant::createTargetMachine(const onnxquant::TargetOptions &options) {
+  initializeTargets();
+  Triple triple(options.triple);
+  std::string message;
+  const Target *target = TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return createStringError(inconvertibleErrorCode(), message);
+  std::unique_ptr<MCSubtargetInfo> subtarget(
+      target->createMCSubtargetInfo(triple, options.cpu, options.features));
+  if (!subtarget || !subtarget->isCPUStringValid(options.cpu))
+    return createStringError(inconvertibleErrorCode(),
+                             "unknown cpu '" + options.cpu + "' for " +
+                                 options.triple);
+  llvm::TargetOptions machineOptions;
+  if (triple.isRISCV())
+    machineOptions.MCOptions.ABIName = "lp64d";
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
+      triple, options.cpu, options.features, machineOptions, Reloc::PIC_,
+      std::nullopt, CodeGenOptLevel::Aggressive));
+  if (!machine)
+    return createStringError(inconvertibleErrorCode(),
+                             "no code can be generated for " + options.triple);
+  return machine;
+}
