@@ -7,7 +7,11 @@ set_property(GLOBAL PROPERTY ONNXQUANT_TARGETS onnxquant_mlir)
 
 # One precompiled header, compiled once and reused by every library.
 add_library(onnxquant_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
-target_precompile_headers(onnxquant_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
+if(ONNXQUANT_SANITIZE)
+  set(asserts ${PROJECT_SOURCE_DIR}/cmake/asserts.h)
+endif()
+target_precompile_headers(onnxquant_pch PRIVATE ${asserts}
+                          ${PROJECT_SOURCE_DIR}/cmake/pch.h)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
@@ -37,6 +41,8 @@ function(onnxquant_add_tool name)
   target_compile_options(${name} PRIVATE -fPIC)
   target_precompile_headers(${name} REUSE_FROM onnxquant_pch)
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  # Installed, it finds MLIR's and LLVM's shared libraries where they are.
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${name} EXPORT OnnxQuantTargets
           RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
@@ -53,7 +59,7 @@ function(onnxquant_install_package)
           FILES_MATCHING PATTERN "*.h" PATTERN "*.td")
   install(DIRECTORY ${PROJECT_BINARY_DIR}/include/OnnxQuant
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-          FILES_MATCHING PATTERN "*.inc" PATTERN "*.h"
+          FILES_MATCHING PATTERN "*.h.inc" PATTERN "*.h"
           PATTERN "CMakeFiles" EXCLUDE)
   if(EXISTS ${PROJECT_SOURCE_DIR}/include/onnxquant-c)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/onnxquant-c
