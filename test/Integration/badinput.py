@@ -103,14 +103,16 @@ def bad_outputs(folder, tally):
                 os.unlink(full / name)
 
 
-def valid_but_large(folder, tally):
-    """Size alone is no fault, and asking for a petabyte takes none of it at import."""
+def valid_but_odd(folder, tally):
+    """Size alone is no fault, nor is the order of nodes; asking for a petabyte takes none of it at import."""
     names = ["x", *(f"t{i}" for i in range(19_999)), "y"]
     chain = [hostile.node("Relu", [a], [b], name=f"n{b}") for a, b in zip(names, names[1:])]
     shape = hostile.tensor("shape", (1,), hostile.TensorProto.INT64, int64_data=[1 << 48])
     fill = hostile.node("ConstantOfShape", ["shape"], ["t"])
     total = hostile.node("ReduceSum", ["t"], ["y"], name="total", keepdims=0)
+    unsorted = [hostile.node("Relu", ["t"], ["y"]), hostile.node("Relu", ["x"], ["t"], name="late")]
     models = {
+        "unsorted nodes": hostile.model(unsorted),
         "a chain of 20,000 nodes": hostile.model(chain),
         "a petabyte filled and summed": hostile.model([fill, total], [], [hostile.info("y", ())], [shape]),
     }
@@ -132,7 +134,7 @@ def main():
         folder = pathlib.Path(temporary)
         bad_models(folder, tally)
         bad_outputs(folder, tally)
-        valid_but_large(folder, tally)
+        valid_but_odd(folder, tally)
     tally.finish()
 
 

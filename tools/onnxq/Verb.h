@@ -22,6 +22,7 @@ struct Verb {
 };
 
 extern const Verb infoVerb;
+extern const Verb testVerb;
 
 } // namespace onnxquant::cli
 

@@ -109,10 +109,11 @@ static int64_t floorDivide(int64_t a, int64_t b) {
   return (a % b != 0 && ((a < 0) != (b < 0))) ? quotient - 1 : quotient;
 }
 
-/// A text that can stand as an operand of a quotient.
-static std::string operandText(const Dim &dim) {
+/// A text that can stand as an operand of a quotient; only the dividend may
+/// begin with a sign.
+static std::string operandText(const Dim &dim, bool isDivisor = false) {
   std::string text = dim.str();
-  for (size_t i = 1; i < text.size(); ++i)
+  for (size_t i = isDivisor ? 0 : 1; i < text.size(); ++i)
     if (text[i] == '+' || text[i] == '-' || text[i] == '*')
       return "(" + text + ")";
   return text;
@@ -121,22 +122,22 @@ static std::string operandText(const Dim &dim) {
 Dim Dim::floorDiv(const Dim &divisor) const {
   if (!valid || !divisor.valid)
     return invalidOf(*this, divisor);
-  if (divisor.isConstant(1) || terms.empty())
-    return *this;
   if (divisor.isConstant(0))
     return invalid(/*overflow=*/false);
+  if (divisor.isConstant(1) || terms.empty())
+    return *this;
+  if (divisor.isConstant(-1))
+    return Dim(0) - *this;
   std::optional<int64_t> a = getConstant(), b = divisor.getConstant();
-  if (a && b) {
-    if (*a == INT64_MIN && *b == -1)
-      return invalid(/*overflow=*/true);
+  if (a && b)
     return Dim(floorDivide(*a, *b));
-  }
   // Exact quotients: every term divides by the one term of the divisor.
   if (divisor.terms.size() == 1) {
     const auto &[atoms, factor] = *divisor.terms.begin();
     Dim quotient, remainder;
     for (const auto &[monomial, coefficient] : terms) {
-      bool divides = factor != -1 && coefficient % factor == 0 &&
+      bool overflows = coefficient == INT64_MIN && factor == -1;
+      bool divides = !overflows && coefficient % factor == 0 &&
                      std::includes(monomial.begin(), monomial.end(),
                                    atoms.begin(), atoms.end());
       if (!divides) {
@@ -162,10 +163,11 @@ Dim Dim::floorDiv(const Dim &divisor) const {
       if (std::optional<int64_t> c = remainder.getConstant())
         return quotient + Dim(floorDivide(*c, *b));
       return quotient + atom("floor(" + operandText(remainder) + "/" +
-                             operandText(divisor) + ")");
+                             operandText(divisor, /*isDivisor=*/true) + ")");
     }
   }
-  return atom("floor(" + operandText(*this) + "/" + operandText(divisor) + ")");
+  return atom("floor(" + operandText(*this) + "/" +
+              operandText(divisor, /*isDivisor=*/true) + ")");
 }
 
 Dim Dim::ceilDiv(const Dim &divisor) const {
@@ -263,6 +265,8 @@ private:
       if (!next)
         return std::nullopt;
       sum = add ? *sum + *next : *sum - *next;
+      if (!sum->isValid())
+        return std::nullopt;
     }
     return std::nullopt;
   }
@@ -277,6 +281,8 @@ private:
       if (!next)
         return std::nullopt;
       product = *product * *next;
+      if (!product->isValid())
+        return std::nullopt;
     }
     return std::nullopt;
   }

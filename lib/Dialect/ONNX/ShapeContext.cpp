@@ -4,6 +4,7 @@
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace onnxquant::onnx;
@@ -221,6 +222,7 @@ LogicalResult ShapeContext::set(OpResult result, Type elementType,
            << ", but its type says " << oldRanked.getRank();
   Dims merged;
   SmallVector<int64_t> shape;
+  int64_t elements = 1;
   for (auto [index, dim] : llvm::enumerate(*dims)) {
     if (dim.hasOverflowed())
       return op->emitOpError("infers dimension ")
@@ -234,6 +236,10 @@ LogicalResult ShapeContext::set(OpResult result, Type elementType,
       return failure();
     merged.push_back(*joined);
     shape.push_back(joined->getConstant().value_or(ShapedType::kDynamic));
+    if (!ShapedType::isDynamic(shape.back()) && shape.back() != 0 &&
+        llvm::MulOverflow(elements, shape.back(), elements))
+      return op->emitOpError("infers more elements for result ")
+             << result.getResultNumber() << " than 64 bits can count";
   }
   result.setType(RankedTensorType::get(shape, elementType));
   dimsOf[result] = merged;

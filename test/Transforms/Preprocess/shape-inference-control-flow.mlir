@@ -185,7 +185,7 @@ func.func @loop_symbolic(%m: tensor<i64>, %x: tensor<?x4xf32> {onnx.name = "x", 
 
 // -----
 
-// Loops inside of loops; the deepest doesn't try and gives up the rank.
+// Loops inside of loops.
 // CHECK-LABEL: func.func @nested
 func.func @nested(%m: tensor<i64>, %x: tensor<4xf32>) -> tensor<*xf32> {
   %none = "onnx.NoValue"() {value} : () -> none
@@ -199,6 +199,33 @@ func.func @nested(%m: tensor<i64>, %x: tensor<4xf32>) -> tensor<*xf32> {
       onnx.Yield %d, %n : tensor<i1>, tensor<*xf32>
     }) : (tensor<i64>, none, tensor<*xf32>) -> tensor<*xf32>
     onnx.Yield %c, %1 : tensor<i1>, tensor<*xf32>
+  }) : (tensor<i64>, none, tensor<4xf32>) -> tensor<*xf32>
+  onnx.Return %0 : tensor<*xf32>
+}
+
+// -----
+
+// The costs of trials multiply: a loop inside of three others gives up at once.
+// CHECK-LABEL: func.func @deep
+func.func @deep(%m: tensor<i64>, %x: tensor<4xf32>) -> tensor<*xf32> {
+  %none = "onnx.NoValue"() {value} : () -> none
+  // CHECK-COUNT-3: ^bb0(%{{.*}}: tensor<i64>, %{{.*}}: tensor<i1>, %{{.*}}: tensor<4xf32>):
+  // CHECK: ^bb0(%{{.*}}: tensor<i64>, %{{.*}}: tensor<i1>, %{{.*}}: tensor<*xf32>):
+  %0 = "onnx.Loop"(%m, %none, %x) ({
+  ^bb0(%i0: tensor<i64>, %c0: tensor<i1>, %s0: tensor<*xf32>):
+    %1 = "onnx.Loop"(%m, %none, %s0) ({
+    ^bb0(%i1: tensor<i64>, %c1: tensor<i1>, %s1: tensor<*xf32>):
+      %2 = "onnx.Loop"(%m, %none, %s1) ({
+      ^bb0(%i2: tensor<i64>, %c2: tensor<i1>, %s2: tensor<*xf32>):
+        %3 = "onnx.Loop"(%m, %none, %s2) ({
+        ^bb0(%i3: tensor<i64>, %c3: tensor<i1>, %s3: tensor<*xf32>):
+          onnx.Yield %c3, %s3 : tensor<i1>, tensor<*xf32>
+        }) : (tensor<i64>, none, tensor<*xf32>) -> tensor<*xf32>
+        onnx.Yield %c2, %s2 : tensor<i1>, tensor<*xf32>
+      }) : (tensor<i64>, none, tensor<*xf32>) -> tensor<*xf32>
+      onnx.Yield %c1, %2 : tensor<i1>, tensor<*xf32>
+    }) : (tensor<i64>, none, tensor<*xf32>) -> tensor<*xf32>
+    onnx.Yield %c0, %1 : tensor<i1>, tensor<*xf32>
   }) : (tensor<i64>, none, tensor<4xf32>) -> tensor<*xf32>
   onnx.Return %0 : tensor<*xf32>
 }
