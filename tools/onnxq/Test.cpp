@@ -120,6 +120,22 @@ static void takeBits(HostTensor &tensor, int32_t type) {
     tensor.type = type;
 }
 
+/// Whether a data set has other sizes than the model states for an input.
+static bool contradicts(const onnxq_model &model,
+                        const std::vector<HostTensor> &inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (static_cast<int32_t>(i) >= model.num_inputs)
+      return false;
+    const onnxq_tensor_info &info = model.inputs[i];
+    if (static_cast<size_t>(info.rank) != inputs[i].dims.size())
+      return true;
+    for (int32_t d = 0; d < info.rank; ++d)
+      if (info.dims[d] >= 0 && info.dims[d] != inputs[i].dims[d])
+        return true;
+  }
+  return false;
+}
+
 /// Compiles the model for the shapes of its first data set and runs all sets.
 static Outcome runCase(const std::string &folder, const TestOptions &options) {
   auto failed = [](std::string message) {
@@ -168,6 +184,9 @@ static Outcome runCase(const std::string &folder, const TestOptions &options) {
     for (size_t i = 0; i < inputs->size(); ++i)
       if (static_cast<int32_t>(i) < model.num_inputs)
         takeBits((*inputs)[i], model.inputs[i].type);
+    if (contradicts(model, *inputs))
+      return {Outcome::Skipped, "its data has other shapes than the model "
+                                "states [category: data]"};
     auto ordered = orderInputs(model, std::move(*inputs));
     if (!ordered)
       return failed(llvm::toString(ordered.takeError()));
