@@ -4,6 +4,7 @@
 // right operand are taken in blocks that stay in the cache.
 
 #include "ContractionSupport.h"
+#include "mlir/IR/Matchers.h"
 #include <numeric>
 
 using namespace mlir;
@@ -47,18 +48,32 @@ static AffineMap getOperandMap(Emitter &e, Tensor tensor,
 
 /// How many columns of the right operand are multiplied with all rows before
 /// the next ones are read: so many that they stay in the cache. Zero if they
-/// all do, or if the sizes are open.
-static int64_t findBlock(Emitter &e, OpFoldResult inner, OpFoldResult rows,
-                         OpFoldResult columns) {
+/// all do, if the sizes are open, or if there are too few rows to gain
+/// anything.
+static int64_t findBlock(Emitter &e, Tensor b, OpFoldResult rows) {
   constexpr int64_t cached = 1 << 16;
-  std::optional<int64_t> depth = e.constant(inner), width = e.constant(columns);
-  if (!depth || !width || *depth * *width <= 4 * cached ||
-      e.constant(rows).value_or(2) < 2)
+  std::optional<int64_t> count = e.constant(rows);
+  int64_t depth = b.shape()[b.rank() - 2], width = b.shape().back();
+  bool isConstant = matchPattern(b.value, m_Constant());
+  if (ShapedType::isDynamicShape(b.shape()) || depth * width <= 4 * cached ||
+      count.value_or(isConstant ? 16 : 0) < 16)
     return 0;
-  int64_t block = findUnroll(e, columns, 256);
-  while (block > 32 && block * *depth > cached)
+  int64_t block = findUnroll(e, e.getIndexAttr(width), 256);
+  while (block > 32 && block * depth > cached)
     block /= 2;
   return block >= 32 ? block : 0;
+}
+
+/// b [.., K, N] as [.., N / width, K, width], so that a block is contiguous.
+static Tensor packColumns(Emitter &e, Tensor b, int64_t width) {
+  int64_t rank = b.rank();
+  OpFoldResult inner = e.getIndexAttr(width);
+  Tensor split = splitDim(e, b, rank - 1,
+                          e.floorDivSize(e.size(b, rank - 1), inner), inner);
+  SmallVector<int64_t> order(rank + 1);
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[rank - 2], order[rank - 1]);
+  return transposeFolded(e, split, order);
 }
 
 /// The leading dimensions that operands of the given sizes broadcast to.
@@ -73,6 +88,47 @@ static Sizes getBatch(Emitter &e, ArrayRef<OpFoldResult> a,
   return batch;
 }
 
+/// The product of aligned operands: [batch.., M, N], or with the columns in
+/// blocks [batch.., M, N / width, width].
+static Tensor addMatrixProducts(Emitter &e, Tensor a, Tensor b,
+                                ArrayRef<OpFoldResult> batch,
+                                OpFoldResult rows) {
+  int64_t width = findBlock(e, b, rows);
+  Tensor packed = width ? packColumns(e, b, width) : b;
+  // Loops: the batch, blocks of columns, rows, the sum, columns of the block.
+  unsigned numBatch = batch.size(), numLoops = numBatch + (width ? 4 : 3);
+  AffineExpr block = e.getAffineDimExpr(numBatch);
+  AffineExpr row = e.getAffineDimExpr(numLoops - 3);
+  AffineExpr sum = e.getAffineDimExpr(numLoops - 2);
+  AffineExpr column = e.getAffineDimExpr(numLoops - 1);
+  SmallVector<AffineExpr> right = {sum, column}, to;
+  for (unsigned i = 0; i < numBatch; ++i)
+    to.push_back(e.getAffineDimExpr(i));
+  to.append({row, column});
+  Sizes sizes(batch);
+  sizes.push_back(rows);
+  if (width) {
+    right.insert(right.begin(), block);
+    to.insert(to.end() - 1, block);
+    sizes.push_back(e.size(packed, b.rank() - 2));
+  }
+  sizes.push_back(e.size(packed, packed.rank() - 1));
+
+  int64_t steps = findUnroll(e, e.size(a, a.rank() - 1), 4);
+  SmallVector<Tensor> factors, others;
+  for (int64_t step = 0; step < steps; ++step) {
+    factors.push_back(everyNth(e, a, a.rank() - 1, step, steps));
+    others.push_back(everyNth(e, packed, packed.rank() - 2, step, steps));
+  }
+  SmallVector<AffineMap> maps(steps,
+                              getOperandMap(e, a, batch, numLoops, {row, sum}));
+  maps.append(steps, getOperandMap(e, b, batch, numLoops, right));
+  maps.push_back(AffineMap::get(numLoops, 0, to, e.getContext()));
+  factors.append(others);
+  return addProducts(e, factors, e.filled(sizes, e.integer(0, a.elementType)),
+                     maps);
+}
+
 /// a [.., M, K] times b [.., K, N], of one type.
 static Tensor multiplyMatrices(Emitter &e, Tensor a, Tensor b) {
   Sizes aSizes = e.sizes(a), bSizes = e.sizes(b);
@@ -83,46 +139,10 @@ static Tensor multiplyMatrices(Emitter &e, Tensor a, Tensor b) {
   checkEqual(e, inner, bSizes[b.rank() - 2],
              "the left operand's columns are not as many as the right "
              "operand's rows");
-  int64_t steps = findUnroll(e, inner, 4);
-  // Loops: the batch, blocks of columns, rows, the sum, columns of the block.
-  OpFoldResult rows = aSizes[a.rank() - 2], columns = bSizes.back();
-  int64_t width = findBlock(e, inner, rows, columns);
-  unsigned numBatch = batch.size(), numLoops = numBatch + (width ? 4 : 3);
-  AffineExpr row = e.getAffineDimExpr(numLoops - 3);
-  AffineExpr sum = e.getAffineDimExpr(numLoops - 2);
-  SmallVector<AffineExpr> column = {e.getAffineDimExpr(numLoops - 1)};
-  Sizes columnSizes = {columns};
-  if (width) {
-    column.insert(column.begin(), e.getAffineDimExpr(numBatch));
-    columnSizes = {e.floorDivSize(columns, e.getIndexAttr(width)),
-                   e.getIndexAttr(width)};
-  }
-  SmallVector<Tensor> as, bs;
-  for (int64_t step = 0; step < steps; ++step) {
-    as.push_back(everyNth(e, a, a.rank() - 1, step, steps));
-    bs.push_back(everyNth(e, b, b.rank() - 2, step, steps));
-    if (width)
-      bs.back() =
-          splitDim(e, bs.back(), b.rank() - 1, columnSizes[0], columnSizes[1]);
-  }
-  SmallVector<AffineMap> maps(steps,
-                              getOperandMap(e, a, batch, numLoops, {row, sum}));
-  SmallVector<AffineExpr> right = {sum};
-  right.append(column);
-  maps.append(steps, getOperandMap(e, b, batch, numLoops, right));
-  SmallVector<AffineExpr> to;
-  for (unsigned i = 0; i < numBatch; ++i)
-    to.push_back(e.getAffineDimExpr(i));
-  to.push_back(row);
-  to.append(column);
-  maps.push_back(AffineMap::get(numLoops, 0, to, e.getContext()));
-  Sizes sizes = batch;
-  sizes.push_back(rows);
-  sizes.append(columnSizes);
-  as.append(bs);
-  Tensor y =
-      addProducts(e, as, e.filled(sizes, e.integer(0, a.elementType)), maps);
-  return width ? mergeDims(e, y, numBatch + 1, 2) : y;
+  OpFoldResult rows = aSizes[a.rank() - 2];
+  Tensor y = addMatrixProducts(e, a, b, batch, rows);
+  int64_t leading = batch.size();
+  return y.rank() > leading + 2 ? mergeDims(e, y, leading + 1, 2) : y;
 }
 
 Tensor onnxquant::lowering::multiplyTransposed(Emitter &e, Tensor a, Tensor b) {

@@ -145,6 +145,8 @@ static LogicalResult recordEnds(func::FuncOp function) {
     inputs.push_back(
         describe(type, function.getArgAttr(index, ir::argNameAttr)));
     function.setArgAttrs(index, b.getDictionaryAttr({}));
+    // A run must leave its caller's inputs as they are.
+    function.setArgAttr(index, "bufferization.writable", b.getBoolAttr(false));
   }
   for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
     outputs.push_back(

@@ -35,7 +35,8 @@ struct LowerGather : OpLowering<onnx::GatherOp> {
     sizes.erase(sizes.begin() + axis);
     sizes.insert(sizes.begin() + axis, inserted.begin(), inserted.end());
     Tensor result = e.generate(
-        e.resultSizes(0, sizes), data.elementType, [&](ArrayRef<Value> at) {
+        agreedSizes(e, op, 0, sizes), data.elementType,
+        [&](ArrayRef<Value> at) {
           Indices from(at.take_front(axis));
           from.push_back(readPosition(e, indices, at.slice(axis, count), dim));
           llvm::append_range(from, at.drop_front(axis + count));
@@ -68,7 +69,7 @@ struct LowerGatherElements : OpLowering<onnx::GatherElementsOp> {
     Value dim = e.asValue(e.size(data, axis));
     checkInner(e, indices, data, axis);
     checkIndices(e, {op.getIndices(), indices}, dim);
-    Tensor result = e.generate(e.resultSizes(0, e.sizes(indices)),
+    Tensor result = e.generate(agreedSizes(e, op, 0, e.sizes(indices)),
                                data.elementType, [&](ArrayRef<Value> at) {
                                  Indices from(at);
                                  from[axis] = readPosition(e, indices, at, dim);
@@ -140,7 +141,8 @@ struct LowerGatherND : OpLowering<onnx::GatherNDOp> {
     llvm::append_range(sizes,
                        ArrayRef(e.sizes(data)).drop_front(batch + length));
     Tensor result = e.generate(
-        e.resultSizes(0, sizes), data.elementType, [&](ArrayRef<Value> at) {
+        agreedSizes(e, op, 0, sizes), data.elementType,
+        [&](ArrayRef<Value> at) {
           Indices from(at.take_front(batch));
           llvm::append_range(from, readTuple(e, indices, at.take_front(prefix),
                                              data, batch, length));

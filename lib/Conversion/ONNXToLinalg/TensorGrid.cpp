@@ -232,9 +232,10 @@ struct LowerGridSample : OpLowering<onnx::GridSampleOp> {
       sizes.push_back(e.size(grid, d));
     bool moves = op.getMode() == "nearest";
     GridReader reader(e, op, data, grid);
-    Tensor result = e.generate(
-        e.resultSizes(0, sizes), moves ? storedType(data) : data.elementType,
-        [&](ArrayRef<Value> at) { return reader.sample(at); });
+    Tensor result =
+        e.generate(agreedSizes(e, op, 0, sizes),
+                   moves ? storedType(data) : data.elementType,
+                   [&](ArrayRef<Value> at) { return reader.sample(at); });
     return SmallVector<Value>{result.value};
   }
 };

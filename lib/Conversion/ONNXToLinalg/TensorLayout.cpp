@@ -182,7 +182,11 @@ struct LowerTile : OpLowering<onnx::TileOp> {
     for (OpFoldResult repeat : repeats)
       checkAtLeast(e, repeat, e.getIndexAttr(0),
                    "expects no negative number of repeats");
-    Sizes ones(repeats.size(), e.getIndexAttr(1));
+    Sizes ones(repeats.size(), e.getIndexAttr(1)), sizes;
+    for (auto [size, repeat] : llvm::zip(e.sizes(input), repeats))
+      sizes.push_back(e.constant(repeat) == 0 ? repeat
+                                              : e.mulSize(size, repeat));
+    agreedSizes(e, op, 0, sizes);
     return SmallVector<Value>{repeatDims(e, input, repeats, ones).value};
   }
 };

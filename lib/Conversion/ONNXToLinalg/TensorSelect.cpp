@@ -130,7 +130,7 @@ struct LowerReverseSequence : OpLowering<onnx::ReverseSequenceOp> {
                   });
     e.check(valid[0], "expects sequence_lens within the size of time_axis");
     Tensor result =
-        e.generate(e.resultSizes(0, e.sizes(input)), input.elementType,
+        e.generate(agreedSizes(e, op, 0, e.sizes(input)), input.elementType,
                    [&](ArrayRef<Value> at) {
                      Value length = e.readIndex(lengths, at[batch]);
                      Value last = e.subIndex(length, e.index(1));

@@ -255,7 +255,16 @@ Tensor tensors::putPart(Emitter &e, Tensor part, Tensor tensor,
 Tensor tensors::repeatDims(Emitter &e, Tensor tensor,
                            ArrayRef<OpFoldResult> outer,
                            ArrayRef<OpFoldResult> inner) {
-  Sizes from = e.sizes(tensor), sizes;
+  Sizes from = e.sizes(tensor), sizes, products;
+  for (auto [before, size, after] : llvm::zip(outer, from, inner)) {
+    Sizes factors = {before, size, after};
+    bool isZero = llvm::any_of(
+        factors, [&](OpFoldResult factor) { return e.constant(factor) == 0; });
+    products.push_back(isZero ? e.getIndexAttr(0) : e.productOf(factors));
+  }
+  if (llvm::any_of(products,
+                   [&](OpFoldResult s) { return e.constant(s) == 0; }))
+    return e.empty(products, tensor.elementType);
   SmallVector<ReassociationIndices> groups;
   SmallVector<unsigned> own;
   for (size_t i = 0; i < from.size(); ++i) {
