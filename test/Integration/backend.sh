@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Runs every ONNX backend test case through compiled code, once more with every
-# access to a buffer checked for the quick ones. Skipped are the documented
-# categories; at least 960 cases must pass.
+# Runs every ONNX backend test case through compiled code. Skipped are the
+# documented categories; at least 960 cases must pass.
 set -uo pipefail
 onnxq=${ONNXQUANT_BUILD:?}/bin/onnxq
 data=/usr/share/libonnx-testdata/data

@@ -19,8 +19,6 @@ struct CompileOptions {
   bool library = false;
   /// Check at run time that every access to a buffer is in its bounds.
   bool checkBounds = false;
-  /// Iterations after which a Loop without end is an error; 0 for no limit.
-  int64_t maxIterations = 0;
 };
 
 /// The `onnx` dialect to loops over buffers.

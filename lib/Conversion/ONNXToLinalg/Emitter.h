@@ -23,9 +23,7 @@ namespace onnxquant::lowering {
 using Sizes = llvm::SmallVector<mlir::OpFoldResult>;
 using Indices = llvm::SmallVector<mlir::Value>;
 
-/// A stored tensor and the ONNX type of its elements. `dims` says by expression
-/// what its dynamic dimensions are (`onnx_dim_params` of its producer), if
-/// known.
+/// A stored tensor and the ONNX type of its elements.
 struct Tensor {
   mlir::Value value;
   mlir::Type elementType;
