@@ -1,0 +1,16 @@
+// The executor of this process: compiles for the host and loads the code.
+
+#ifndef ONNXQUANT_PIPELINES_JITEXECUTOR_H
+#define ONNXQUANT_PIPELINES_JITEXECUTOR_H
+
+#include "OnnxQuant/Pipelines/Compile.h"
+#include "OnnxQuant/Support/Executor.h"
+
+namespace onnxquant {
+
+/// Compiles with `options`; the target is the host's where none is given.
+std::unique_ptr<Executor> createJitExecutor(CompileOptions options = {});
+
+} // namespace onnxquant
+
+#endif // ONNXQUANT_PIPELINES_JITEXECUTOR_H
