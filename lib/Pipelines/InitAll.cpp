@@ -3,6 +3,7 @@
 #include "OnnxQuant/Pipelines/InitAll.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
+#include "OnnxQuant/Dialect/ONNX/QuantizableOpInterface.h"
 #include "OnnxQuant/Pipelines/Compile.h"
 #include "OnnxQuant/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -40,6 +41,7 @@ void onnxquant::registerAllDialects(DialectRegistry &registry) {
   scf::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
+  onnx::registerQuantizableModels(registry);
 }
 
 void onnxquant::registerAllPasses() {
