@@ -2,6 +2,7 @@
 
 #include "OnnxQuant/Pipelines/Compile.h"
 #include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Target/Header.h"
 #include "OnnxQuant/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -33,7 +34,9 @@ static void addBufferization(OpPassManager &pm) {
 void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
                                          const CompileOptions &options) {
   pm.addPass(createShapeInference());
-  pm.addPass(createConvertONNXToLinalg());
+  ConvertONNXToLinalgOptions lowering;
+  lowering.maxIterations = options.maxIterations;
+  pm.addPass(createConvertONNXToLinalg(lowering));
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -67,40 +70,93 @@ void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
   pm.addPass(createReconcileUnrealizedCastsPass());
   EmitEntryPointOptions entry;
   entry.name = options.name;
-  entry.library = options.library;
   pm.addPass(createEmitEntryPoint(entry));
+  SetTargetOptions target;
+  target.triple = options.target.triple;
+  target.cpu = options.target.cpu;
+  target.features = options.target.features;
+  pm.addPass(createSetTarget(target));
 }
 
 namespace {
 /// The pipeline's options in pass syntax.
 struct LLVMPipelineOptions : public PassPipelineOptions<LLVMPipelineOptions> {
+  Option<std::string> target{*this, "target", llvm::cl::init("native"),
+                             llvm::cl::desc("what the code is for")};
+  Option<std::string> cpu{*this, "cpu", llvm::cl::init(""),
+                          llvm::cl::desc("processor, as LLVM calls it")};
+  ListOption<std::string> features{
+      *this, "features",
+      llvm::cl::desc("features of the processor with + or -")};
+  Option<int64_t> threads{*this, "threads", llvm::cl::init(1),
+                          llvm::cl::desc("threads that a run uses: 1")};
   Option<std::string> name{*this, "name", llvm::cl::init("model"),
                            llvm::cl::desc("prefix of the emitted symbols")};
-  Option<bool> library{*this, "library", llvm::cl::init(false),
-                       llvm::cl::desc("emit onnxq_get_model too")};
   Option<bool> checkBounds{*this, "check-bounds", llvm::cl::init(false),
                            llvm::cl::desc("check every access to a buffer")};
+  Option<int64_t> maxIterations{
+      *this, "max-iterations", llvm::cl::init(0),
+      llvm::cl::desc("iterations after which a Loop fails; 0 lets it run on")};
 };
 } // namespace
 
+/// The options as the compiler has them, checked.
+static FailureOr<CompileOptions>
+readOptions(const LLVMPipelineOptions &options,
+            function_ref<LogicalResult(const Twine &)> fail) {
+  CompileOptions compile;
+  auto target = parseTarget(
+      options.target, options.cpu,
+      llvm::join(options.features.begin(), options.features.end(), ","));
+  if (!target)
+    return fail(llvm::toString(target.takeError()));
+  if (options.threads != 1)
+    return fail("expects threads=1, but got " + Twine(options.threads) +
+                ": compiled models run in one thread");
+  if (options.maxIterations < 0)
+    return fail("expects max-iterations of 0 or more, but got " +
+                Twine(options.maxIterations));
+  if (!isIdentifier(options.name))
+    return fail("expects a name that C can use, but got '" +
+                Twine(options.name) + "'");
+  compile.target = *target;
+  compile.name = options.name;
+  compile.checkBounds = options.checkBounds;
+  compile.maxIterations = options.maxIterations;
+  return compile;
+}
+
 void onnxquant::registerCompilePipelines() {
-  PassPipelineRegistration<LLVMPipelineOptions>(
+  // Not PassPipelineRegistration: options that make no sense must be refused.
+  registerPassPipeline(
       "onnx-to-llvm", "lower a model to the LLVM dialect",
-      [](OpPassManager &pm, const LLVMPipelineOptions &options) {
-        CompileOptions compile;
-        compile.name = options.name;
-        compile.library = options.library;
-        compile.checkBounds = options.checkBounds;
-        buildONNXToLLVMPipeline(pm, compile);
+      [](OpPassManager &pm, StringRef text,
+         function_ref<LogicalResult(const Twine &)> fail) -> LogicalResult {
+        LLVMPipelineOptions options;
+        if (failed(options.parseFromString(text)))
+          return failure();
+        FailureOr<CompileOptions> compile = readOptions(options, fail);
+        if (failed(compile))
+          return failure();
+        buildONNXToLLVMPipeline(pm, *compile);
+        return success();
+      },
+      [](function_ref<void(const mlir::detail::PassOptions &)> handler) {
+        handler(LLVMPipelineOptions());
       });
+}
+
+LogicalResult onnxquant::lowerToLLVM(ModuleOp module,
+                                     const CompileOptions &options) {
+  PassManager pm(module.getContext());
+  buildONNXToLLVMPipeline(pm, options);
+  return pm.run(module);
 }
 
 FailureOr<std::unique_ptr<llvm::MemoryBuffer>>
 onnxquant::compileModule(ModuleOp module, OutputKind kind,
                          const CompileOptions &options) {
-  PassManager pm(module.getContext());
-  buildONNXToLLVMPipeline(pm, options);
-  if (failed(pm.run(module)))
+  if (failed(lowerToLLVM(module, options)))
     return failure();
   llvm::LLVMContext context;
   auto translated = translateModule(module, context, options.target);

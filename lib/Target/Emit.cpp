@@ -5,15 +5,13 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace llvm;
@@ -95,33 +93,13 @@ onnxquant::emitModule(Module &module, OutputKind kind,
       std::move(bytes), "model", /*RequiresNullTerminator=*/false);
 }
 
-Error onnxquant::linkSharedLibrary(StringRef object, StringRef output,
-                                   const onnxquant::TargetOptions &options) {
-  Triple triple(options.triple);
-  // The host's compiler knows its libraries; a cross linker needs none.
-  bool isHost =
-      triple.getArch() == Triple(sys::getDefaultTargetTriple()).getArch();
-  std::vector<std::string> candidates;
-  if (isHost)
-    candidates = {"cc", "gcc", "clang-22", "clang"};
-  else
-    candidates = {triple.getArchName().str() + "-linux-gnu-gcc", "ld.lld-22",
-                  "ld.lld"};
-  for (const std::string &name : candidates) {
-    ErrorOr<std::string> program = sys::findProgramByName(name);
-    if (!program)
-      continue;
-    std::vector<StringRef> arguments = {*program, "-shared", "-o", output,
-                                        object};
-    if (!StringRef(name).starts_with("ld."))
-      arguments.push_back("-lm");
-    std::string message;
-    int status = sys::ExecuteAndWait(*program, arguments, std::nullopt, {}, 0,
-                                     0, &message);
-    if (status == 0)
-      return Error::success();
-    return fail("linking with " + name + " failed" +
-                (message.empty() ? "" : ": " + message));
-  }
-  return fail("no linker found for " + options.triple);
+void onnxquant::addModelGetter(Module &module, StringRef name) {
+  GlobalVariable *model = module.getNamedGlobal((name + "_model").str());
+  if (!model || module.getFunction("onnxq_get_model"))
+    return;
+  LLVMContext &context = module.getContext();
+  auto *function =
+      Function::Create(FunctionType::get(PointerType::get(context, 0), false),
+                       GlobalValue::ExternalLinkage, "onnxq_get_model", module);
+  ReturnInst::Create(context, model, BasicBlock::Create(context, "", function));
 }

@@ -46,6 +46,57 @@ static std::string hostFeatures() {
   return features.getString();
 }
 
+static void initializeTargets() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeAllTargetInfos();
+    InitializeAllTargets();
+    InitializeAllTargetMCs();
+    InitializeAllAsmParsers();
+    InitializeAllAsmPrinters();
+  });
+}
+
+/// What LLVM knows of a system's processors.
+static Expected<std::unique_ptr<MCSubtargetInfo>>
+createSubtarget(const onnxquant::TargetOptions &options) {
+  initializeTargets();
+  Triple triple(options.triple);
+  std::string message;
+  const Target *target = TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return createStringError(inconvertibleErrorCode(), message);
+  return std::unique_ptr<MCSubtargetInfo>(
+      target->createMCSubtargetInfo(triple, "", ""));
+}
+
+/// Whether LLVM knows the processor and the features that were asked for; it
+/// would only warn of them.
+static Error checkNames(const onnxquant::TargetOptions &options,
+                        StringRef features) {
+  auto subtarget = createSubtarget(options);
+  if (!subtarget)
+    return subtarget.takeError();
+  if (!*subtarget || !(*subtarget)->isCPUStringValid(options.cpu))
+    return createStringError(inconvertibleErrorCode(),
+                             "unknown cpu '" + options.cpu + "' for " +
+                                 options.triple);
+  SmallVector<StringRef> parts;
+  features.split(parts, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef part : parts) {
+    bool hasSign = part.consume_front("+") || part.consume_front("-");
+    bool known = any_of(
+        (*subtarget)->getAllProcessorFeatures(),
+        [&](const SubtargetFeatureKV &feature) { return part == feature.Key; });
+    if (!hasSign || !known)
+      return createStringError(inconvertibleErrorCode(),
+                               "unknown feature '" + part + "' for " +
+                                   options.triple +
+                                   "; expects such as +NAME,-NAME");
+  }
+  return Error::success();
+}
+
 Expected<onnxquant::TargetOptions>
 onnxquant::parseTarget(StringRef name, StringRef cpu, StringRef features) {
   onnxquant::TargetOptions options;
@@ -69,18 +120,25 @@ onnxquant::parseTarget(StringRef name, StringRef cpu, StringRef features) {
     options.cpu = cpu.str();
   if (!features.empty())
     options.features += (options.features.empty() ? "" : ",") + features.str();
+  if (Error error = checkNames(options, features))
+    return error;
   return options;
 }
 
-static void initializeTargets() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    InitializeAllTargetInfos();
-    InitializeAllTargets();
-    InitializeAllTargetMCs();
-    InitializeAllAsmParsers();
-    InitializeAllAsmPrinters();
-  });
+std::optional<onnxquant::TargetOptions>
+onnxquant::readTarget(mlir::ModuleOp module) {
+  auto target = module->getAttrOfType<mlir::DictionaryAttr>("onnxq.target");
+  if (!target)
+    return std::nullopt;
+  onnxquant::TargetOptions options;
+  auto read = [&](StringRef key, std::string &text) {
+    if (auto value = target.getAs<mlir::StringAttr>(key))
+      text = value.str();
+  };
+  read("triple", options.triple);
+  read("cpu", options.cpu);
+  read("features", options.features);
+  return options;
 }
 
 Expected<std::unique_ptr<TargetMachine>>
@@ -91,12 +149,6 @@ onnxquant::createTargetMachine(const onnxquant::TargetOptions &options) {
   const Target *target = TargetRegistry::lookupTarget(triple, message);
   if (!target)
     return createStringError(inconvertibleErrorCode(), message);
-  std::unique_ptr<MCSubtargetInfo> subtarget(
-      target->createMCSubtargetInfo(triple, options.cpu, options.features));
-  if (!subtarget || !subtarget->isCPUStringValid(options.cpu))
-    return createStringError(inconvertibleErrorCode(),
-                             "unknown cpu '" + options.cpu + "' for " +
-                                 options.triple);
   llvm::TargetOptions machineOptions;
   if (triple.isRISCV())
     machineOptions.MCOptions.ABIName = "lp64d";

@@ -4,12 +4,16 @@
 // all its flags mean what they mean there. Otherwise the model is imported, the
 // passes run, and the result is written by its extension.
 
+#include "OnnxQuant/Pipelines/Artifact.h"
 #include "OnnxQuant/Pipelines/InitAll.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Transforms/Passes.h"
+#include "mlir/Debug/Counter.h"
+#include "mlir/IR/AsmState.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/Timing.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -24,7 +28,15 @@ using namespace onnxquant;
 
 namespace {
 
+/// Exit codes that users and scripts rely on.
+enum ExitCode { Done = 0, BadInput = 1, BadUsage = 2 };
+
 struct Options {
+  llvm::cl::opt<std::string> input{llvm::cl::Positional, llvm::cl::init("-"),
+                                   llvm::cl::desc("<input file>")};
+  llvm::cl::opt<std::string> output{"o", llvm::cl::init("-"),
+                                    llvm::cl::value_desc("filename"),
+                                    llvm::cl::desc("Output filename")};
   llvm::cl::OptionCategory category{"Model files"};
   llvm::cl::opt<bool> externalData{
       "external-data", llvm::cl::cat(category),
@@ -59,6 +71,13 @@ static bool isModelFile(StringRef path) {
   return llvm::sys::path::extension(path) == ".onnx";
 }
 
+/// Whether the extension tells how to write a file.
+static bool isOutput(StringRef path) {
+  StringRef extension = llvm::sys::path::extension(path);
+  return path == "-" || path == "/dev/null" || isArtifact(path) ||
+         llvm::is_contained({".onnx", ".mlir", ".mlirbc"}, extension);
+}
+
 /// The passes of the command line, after specialization if asked for.
 static LogicalResult buildPipeline(PassManager &pm,
                                    const MlirOptMainConfig &config,
@@ -74,11 +93,29 @@ static LogicalResult buildPipeline(PassManager &pm,
   return config.setupPassPipeline(pm);
 }
 
+/// Writes what the passes left, by the output's extension.
+static LogicalResult write(ModuleOp module, StringRef output,
+                           const Options &options) {
+  if (isArtifact(output)) {
+    CompileOptions compile;
+    auto target = parseTarget("native");
+    if (!target)
+      return module.emitError(llvm::toString(target.takeError()));
+    compile.target = *target;
+    return writeArtifact(module, output, compile);
+  }
+  ExportOptions exportOptions;
+  exportOptions.externalData = options.externalData;
+  exportOptions.externalDataThreshold = options.threshold;
+  exportOptions.externalDataLocation = options.location;
+  return writeModel(module, output, exportOptions);
+}
+
 /// Import, passes, export.
-static LogicalResult runOnModel(StringRef input, StringRef output,
-                                DialectRegistry &registry,
-                                const MlirOptMainConfig &config,
-                                const Options &options) {
+static ExitCode runOnModel(StringRef input, StringRef output,
+                           DialectRegistry &registry,
+                           const MlirOptMainConfig &config,
+                           const Options &options) {
   MLIRContext context(registry);
   context.allowUnregisteredDialects(config.shouldAllowUnregisteredDialects());
   ModelDiagnosticHandler handler(&context);
@@ -89,46 +126,57 @@ static LogicalResult runOnModel(StringRef input, StringRef output,
   OwningOpRef<ModuleOp> module = readModel(input, &context);
   reading.stop();
   if (!module)
-    return failure();
+    return BadInput;
   PassManager pm(&context);
   pm.enableVerifier(config.shouldVerifyPasses());
-  if (failed(applyPassManagerCLOptions(pm)))
-    return failure();
+  if (failed(applyPassManagerCLOptions(pm)) ||
+      failed(buildPipeline(pm, config, options)))
+    return BadUsage;
   pm.enableTiming(timing);
-  if (failed(buildPipeline(pm, config, options)) || failed(pm.run(*module)))
-    return failure();
+  if (failed(pm.run(*module)))
+    return BadInput;
   TimingScope writing = timing.nest("Write");
-  ExportOptions exportOptions;
-  exportOptions.externalData = options.externalData;
-  exportOptions.externalDataThreshold = options.threshold;
-  exportOptions.externalDataLocation = options.location;
-  return writeModel(*module, output, exportOptions);
+  return failed(write(*module, output, options)) ? BadInput : Done;
 }
 
 /// MLIR's own driver, with an output that appears whole or not at all.
-static LogicalResult runOnText(StringRef input, StringRef output,
-                               DialectRegistry &registry,
-                               MlirOptMainConfig &config) {
+static ExitCode runOnText(StringRef input, StringRef output,
+                          DialectRegistry &registry,
+                          MlirOptMainConfig &config) {
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &message);
   if (!file) {
     llvm::errs() << "error: " << message << "\n";
-    return failure();
+    return BadInput;
   }
   if (llvm::sys::path::extension(output) == ".mlirbc")
     config.emitBytecode(true);
   auto out = AtomicFile::create(output);
   if (!out) {
     llvm::errs() << "error: " << llvm::toString(out.takeError()) << "\n";
-    return failure();
+    return BadInput;
   }
   if (failed(MlirOptMain((*out)->os(), std::move(file), registry, config)))
-    return failure();
+    return BadInput;
   if (llvm::Error error = (*out)->commit()) {
     llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
-    return failure();
+    return BadInput;
   }
-  return success();
+  return Done;
+}
+
+/// Reads the command line. MLIR's own function for it ends the process with
+/// another exit code.
+static bool parseOptions(int argc, char **argv, DialectRegistry &registry) {
+  MlirOptMainConfig::registerCLOptions(registry);
+  registerAsmPrinterCLOptions();
+  registerMLIRContextCLOptions();
+  registerPassManagerCLOptions();
+  registerDefaultTimingManagerCLOptions();
+  tracing::DebugCounter::registerCLOptions();
+  return llvm::cl::ParseCommandLineOptions(
+      argc, argv, "OnnxQuant's optimizer driver: passes over ONNX models\n",
+      &llvm::errs());
 }
 
 int main(int argc, char **argv) {
@@ -138,14 +186,28 @@ int main(int argc, char **argv) {
   onnxquant::registerAllPasses();
   mlir::registerTransformsPasses();
   Options options;
-  auto [input, output] = registerAndParseCLIOptions(
-      argc, argv, "OnnxQuant's optimizer driver: passes over ONNX models\n",
-      registry);
+  if (!parseOptions(argc, argv, registry))
+    return BadUsage;
+  std::string input = options.input, output = options.output;
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
-  bool model =
-      isModelFile(input) || isModelFile(output) || options.specializes();
-  LogicalResult result =
-      model ? runOnModel(input, output, registry, config, options)
-            : runOnText(input, output, registry, config);
-  return failed(result) ? 1 : 0;
+  if (config.shouldShowDialects()) {
+    llvm::outs() << "Available Dialects: ";
+    llvm::interleaveComma(registry.getDialectNames(), llvm::outs());
+    llvm::outs() << "\n";
+    return Done;
+  }
+  if (config.shouldListPasses()) {
+    mlir::printRegisteredPasses();
+    return Done;
+  }
+  if (!isOutput(output)) {
+    llvm::errs() << "error: " << output
+                 << ": cannot be written: expects the extension .onnx, .mlir, "
+                    ".mlirbc, .ll, .s, .o or .so\n";
+    return BadUsage;
+  }
+  bool model = isModelFile(input) || isModelFile(output) ||
+               isArtifact(output) || options.specializes();
+  return model ? runOnModel(input, output, registry, config, options)
+               : runOnText(input, output, registry, config);
 }

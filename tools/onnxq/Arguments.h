@@ -32,13 +32,15 @@ public:
   /// asked for, or the usage was wrong and has been reported.
   std::optional<int> parse(llvm::ArrayRef<const char *> arguments);
 
+  /// Reports wrong usage; the exit code for it.
+  int wrong(const std::string &message) const;
+
 private:
   struct Entry {
     std::string name;
     bool takesValue;
     std::function<bool(llvm::StringRef)> set;
   };
-  int wrong(const std::string &message) const;
 
   const Verb &verb;
   std::vector<Entry> options, positionals;

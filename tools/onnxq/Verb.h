@@ -21,7 +21,10 @@ struct Verb {
   int (*run)(llvm::ArrayRef<const char *> arguments);
 };
 
+extern const Verb benchVerb;
+extern const Verb compileVerb;
 extern const Verb infoVerb;
+extern const Verb runVerb;
 extern const Verb testVerb;
 
 } // namespace onnxquant::cli

@@ -8,7 +8,7 @@
 using namespace llvm;
 using namespace onnxquant::cli;
 
-static const Verb *const verbs[] = {&infoVerb, &testVerb};
+static const Verb *const verbs[] = {&infoVerb, &compileVerb, &testVerb};
 
 static void printVerbs(raw_ostream &os) {
   os << "onnxq: float ONNX models into int8 programs\n\n"

@@ -21,6 +21,12 @@ inline constexpr llvm::StringLiteral endsAttr = "onnxq.ends";
 /// The bytes of workspace that a run needs.
 inline constexpr llvm::StringLiteral workspaceBytesAttr =
     "onnxq.workspace_bytes";
+/// Attributes of the module: the prefix of a compiled model's symbols, and what
+/// code is generated for (triple, cpu, features).
+inline constexpr llvm::StringLiteral modelNameAttr = "onnxq.model";
+inline constexpr llvm::StringLiteral targetAttr = "onnxq.target";
+/// On a Loop: the iterations after which it fails.
+inline constexpr llvm::StringLiteral maxIterationsAttr = "onnxq.max_iterations";
 /// Functions that a run's context is handed to.
 inline constexpr llvm::StringLiteral allocFunction = "onnxq_alloc";
 inline constexpr llvm::StringLiteral failFunction = "onnxq_fail";

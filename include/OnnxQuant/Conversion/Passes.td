@@ -11,7 +11,8 @@ def ConvertONNXToLinalg : Pass<"onnx-to-linalg", "::mlir::ModuleOp"> {
     Every op becomes loops over elements. Tensors are stored without signs and
     without small floats: `ui8` as `i8`, `f16` as `i16`, booleans as `i8`.
     What can only be known at run time is checked by `cf.assert` with a message
-    that names the node. Ranks must be known; sizes may be dynamic.
+    that names the node. Ranks must be known; sizes may be dynamic. A Loop may
+    run on without end; with `max-iterations` it fails after so many.
 
     ```mlir
     %y = "onnx.Relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -29,6 +30,10 @@ def ConvertONNXToLinalg : Pass<"onnx-to-linalg", "::mlir::ModuleOp"> {
     "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"maxIterations", "max-iterations", "int64_t", "0",
+      "iterations after which a Loop fails; 0 lets it run on">,
+  ];
 }
 
 def PlanMemory : Pass<"onnxq-plan-memory", "::mlir::ModuleOp"> {
@@ -97,15 +102,32 @@ def EmitEntryPoint : Pass<"onnxq-emit-entry-point", "::mlir::ModuleOp"> {
   let summary = "give the compiled graph its C interface";
   let description = [{
     Adds the function and the description that callers see: `NAME_run` and
-    `NAME_model` as declared in onnxquant-c/model.h, and for shared libraries
-    `onnxq_get_model`. Everything else becomes private.
+    `NAME_model` as declared in onnxquant-c/model.h. Everything else becomes
+    private. The module's `onnxq.model` tells the name from here on.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
   let options = [
     Option<"name", "name", "std::string", "\"model\"",
       "prefix of the emitted symbols">,
-    Option<"library", "library", "bool", "false",
-      "also emit onnxq_get_model">,
+  ];
+}
+
+def SetTarget : Pass<"onnxq-set-target", "::mlir::ModuleOp"> {
+  let summary = "write on the module what code it is for";
+  let description = [{
+    The module carries its target to whoever generates code from it.
+
+    ```mlir
+    module {}
+    // becomes
+    module attributes {onnxq.target = {cpu = "x86-64-v3", features = "", triple = "x86_64-unknown-linux-gnu"}} {}
+    ```
+  }];
+  let options = [
+    Option<"triple", "triple", "std::string", "", "LLVM's name of the system">,
+    Option<"cpu", "cpu", "std::string", "", "LLVM's name of the processor">,
+    Option<"features", "features", "std::string", "",
+      "features with + or -, separated by commas">,
   ];
 }
 

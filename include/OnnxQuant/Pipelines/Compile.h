@@ -15,10 +15,10 @@ struct CompileOptions {
   TargetOptions target;
   /// Prefix of the emitted symbols.
   std::string name = "model";
-  /// Emit what a shared library needs.
-  bool library = false;
   /// Check at run time that every access to a buffer is in its bounds.
   bool checkBounds = false;
+  /// Iterations after which a Loop fails; 0 lets it run on.
+  int64_t maxIterations = 0;
 };
 
 /// The `onnx` dialect to loops over buffers.
@@ -29,6 +29,11 @@ void buildONNXToLLVMPipeline(mlir::OpPassManager &pm,
                              const CompileOptions &options);
 /// Registers `--onnx-to-llvm`.
 void registerCompilePipelines();
+
+/// Lowers a module to the LLVM dialect, with its target written on it. Errors
+/// are diagnostics.
+llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module,
+                                const CompileOptions &options);
 
 /// Compiles a module (which is consumed) to an object, assembly or LLVM IR.
 /// Errors are diagnostics.

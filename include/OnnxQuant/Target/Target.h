@@ -35,6 +35,9 @@ llvm::Expected<TargetOptions> parseTarget(llvm::StringRef name,
                                           llvm::StringRef cpu = "",
                                           llvm::StringRef features = "");
 
+/// What the module says it is for (`onnxq.target`), if it does.
+std::optional<TargetOptions> readTarget(mlir::ModuleOp module);
+
 /// A machine to generate code for.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(const TargetOptions &options);
@@ -44,14 +47,19 @@ llvm::Expected<std::unique_ptr<llvm::Module>>
 translateModule(mlir::ModuleOp module, llvm::LLVMContext &context,
                 const TargetOptions &options);
 
+/// Defines `onnxq_get_model`, by which a shared library tells its model NAME.
+void addModelGetter(llvm::Module &module, llvm::StringRef name);
+
 enum class OutputKind { LLVMIR, Assembly, Object };
 
 /// Machine code (or text) of an optimized module.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 emitModule(llvm::Module &module, OutputKind kind, const TargetOptions &options);
 
-/// Links an object to a shared library with the target's linker.
-llvm::Error linkSharedLibrary(llvm::StringRef object, llvm::StringRef output,
+/// Links an object to a shared library with the target's linker. The library
+/// appears whole or not at all.
+llvm::Error linkSharedLibrary(llvm::MemoryBufferRef object,
+                              llvm::StringRef output,
                               const TargetOptions &options);
 
 } // namespace onnxquant

@@ -6,6 +6,7 @@
 
 #include "LoopSupport.h"
 #include "Lowering.h"
+#include "OnnxQuant/Conversion/Passes.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -204,6 +205,9 @@ LogicalResult LowerLoop::matchAndRewrite(ir::LoopOp op, OpAdaptor adaptor,
   scf::ConditionOp::create(e, more, before->getArguments());
   Block *after = e.createBlock(&loop.getAfter(), {}, types, locs);
   Value i = after->getArgument(0);
+  if (auto most = op->getAttrOfType<IntegerAttr>(maxIterationsAttr))
+    e.check(e.cmpIndex(arith::CmpIPredicate::slt, i, e.index(most.getInt())),
+            "runs for more than " + Twine(most.getInt()) + " iterations");
   // A place that the body's ops are moved to.
   SmallVector<Value> arguments;
   auto argument = [&](unsigned index, Value stored) {

@@ -90,6 +90,7 @@ struct LowerReturn : OpConversionPattern<ir::ReturnOp> {
 
 struct ConvertONNXToLinalg
     : public onnxquant::impl::ConvertONNXToLinalgBase<ConvertONNXToLinalg> {
+  using ConvertONNXToLinalgBase::ConvertONNXToLinalgBase;
   void runOnOperation() override;
 };
 
@@ -168,6 +169,11 @@ void ConvertONNXToLinalg::runOnOperation() {
     if (failed(recordEnds(function)))
       return signalPassFailure();
   MLIRContext *context = &getContext();
+  if (maxIterations > 0)
+    module.walk([&](ir::LoopOp loop) {
+      loop->setAttr(maxIterationsAttr,
+                    Builder(context).getI64IntegerAttr(maxIterations));
+    });
   StorageTypeConverter types;
   RewritePatternSet patterns(context);
   populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns,

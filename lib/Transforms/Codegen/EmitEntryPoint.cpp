@@ -3,6 +3,7 @@
 // Leaves: NAME_run, NAME_model and the run's context functions.
 
 #include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -19,6 +20,11 @@ static constexpr int64_t jumpBufferBytes = 512;
 static constexpr int32_t abiVersion = 1;
 /// The header before a block that a run allocates: the next block.
 static constexpr int64_t blockHeaderBytes = 64;
+/// More than any machine has; sizes above it are products that ran over.
+static constexpr int64_t mostBytes = int64_t(1) << 60;
+/// Frees what a run allocated.
+static constexpr StringLiteral releaseFunction = "onnxq_release";
+static constexpr StringLiteral noMemoryMessage = "onnxq_no_memory";
 
 namespace {
 
@@ -42,7 +48,7 @@ public:
     b.setInsertionPointToEnd(module.getBody());
   }
 
-  LogicalResult run(bool library);
+  LogicalResult run();
 
 private:
   LogicalResult readEnds();
@@ -60,13 +66,17 @@ private:
   }
   LLVM::LLVMFuncOp declare(StringRef symbol, Type result, ArrayRef<Type> args,
                            ArrayRef<StringRef> attributes = {});
+  LLVM::LLVMFuncOp memoryFailure();
   void writeFail();
   void writeAlloc();
   void writeFree();
   void writeRun();
+  Block *checkWorkspace(LLVM::LLVMFuncOp run, Value workspace, int64_t bytes);
   void passInputs(Value inputs, SmallVectorImpl<Value> &arguments);
-  void copyOutput(unsigned index, Value descriptor, Value outputs);
-  void writeModel(bool library);
+  void copyOutput(unsigned index, Value descriptor, Value buffers,
+                  Value runContext);
+  void writeModel();
+  void returnError(Value error, Value message);
   LLVM::GlobalOp constantGlobal(const Twine &symbol, Type type,
                                 function_ref<Value()> value);
   StringRef stringGlobal(const Twine &symbol, StringRef text);
@@ -93,46 +103,6 @@ struct EmitEntryPoint
 // to the first allocated block, the jump buffer.
 static constexpr int64_t messageField = 0, blocksField = 8, jumpField = 16;
 
-/// ONNX's number of an element type.
-static int64_t dataTypeOf(Type type) {
-  if (auto integer = dyn_cast<IntegerType>(type)) {
-    bool isUnsigned = integer.isUnsigned();
-    switch (integer.getWidth()) {
-    case 1:
-      return 9;
-    case 4:
-      return isUnsigned ? 21 : 22;
-    case 8:
-      return isUnsigned ? 2 : 3;
-    case 16:
-      return isUnsigned ? 4 : 5;
-    case 32:
-      return isUnsigned ? 12 : 6;
-    case 64:
-      return isUnsigned ? 13 : 7;
-    }
-  }
-  struct Named {
-    bool (*matches)(Type);
-    int64_t number;
-  };
-  static const Named floats[] = {
-      {[](Type t) { return isa<Float32Type>(t); }, 1},
-      {[](Type t) { return isa<Float64Type>(t); }, 11},
-      {[](Type t) { return isa<Float16Type>(t); }, 10},
-      {[](Type t) { return isa<BFloat16Type>(t); }, 16},
-      {[](Type t) { return isa<Float8E4M3FNType>(t); }, 17},
-      {[](Type t) { return isa<Float8E4M3FNUZType>(t); }, 18},
-      {[](Type t) { return isa<Float8E5M2Type>(t); }, 19},
-      {[](Type t) { return isa<Float8E5M2FNUZType>(t); }, 20},
-      {[](Type t) { return isa<Float4E2M1FNType>(t); }, 23},
-  };
-  for (const Named &entry : floats)
-    if (entry.matches(type))
-      return entry.number;
-  return 0;
-}
-
 LogicalResult EntryWriter::readEnds() {
   auto read = [&](Attribute attribute, Attribute nameAttr,
                   std::vector<End> &ends) -> LogicalResult {
@@ -144,7 +114,8 @@ LogicalResult EntryWriter::readEnds() {
     End end;
     auto string = dyn_cast_or_null<StringAttr>(nameAttr);
     end.name = string ? string.str() : "";
-    end.dataType = dataTypeOf(tensor.getElementType());
+    end.dataType =
+        onnx::onnxFromElementType(tensor.getElementType()).value_or(0);
     end.shape.assign(tensor.getShape().begin(), tensor.getShape().end());
     end.elementBytes =
         (tensor.getElementType().getIntOrFloatBitWidth() + 7) / 8;
@@ -176,6 +147,14 @@ LLVM::LLVMFuncOp EntryWriter::declare(StringRef symbol, Type result,
   if (!attributes.empty())
     function.setPassthroughAttr(b.getStrArrayAttr(attributes));
   return function;
+}
+
+/// What a run without memory calls.
+LLVM::LLVMFuncOp EntryWriter::memoryFailure() {
+  if (!module.lookupSymbol(noMemoryMessage))
+    stringGlobal(noMemoryMessage, "not enough memory for the run's tensors");
+  return declare(failFunction, LLVM::LLVMVoidType::get(context),
+                 {pointer, pointer});
 }
 
 /// Leaves the run with a message.
@@ -215,18 +194,18 @@ void EntryWriter::writeAlloc() {
   allocates = true;
   alloc.setLinkage(LLVM::Linkage::Internal);
   auto malloc = declare("malloc", pointer, {i64});
-  auto fail = module.lookupSymbol<LLVM::LLVMFuncOp>(failFunction);
-  if (!fail)
-    fail = declare(failFunction, LLVM::LLVMVoidType::get(context),
-                   {pointer, pointer});
-  StringRef message = stringGlobal("onnxq_no_memory",
-                                   "not enough memory for the run's tensors");
+  LLVM::LLVMFuncOp fail = memoryFailure();
   OpBuilder::InsertionGuard guard(b);
   Block *entry = alloc.addEntryBlock(b);
+  Block *possible = b.createBlock(&alloc.getBody());
   Block *full = b.createBlock(&alloc.getBody());
   Block *fine = b.createBlock(&alloc.getBody());
   b.setInsertionPointToStart(entry);
   Value runContext = entry->getArgument(0), bytes = entry->getArgument(1);
+  Value tooMany = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ugt, bytes,
+                                       number(mostBytes));
+  LLVM::CondBrOp::create(b, tooMany, full, possible);
+  b.setInsertionPointToStart(possible);
   Value header = number(2 * blockHeaderBytes);
   Value block =
       LLVM::CallOp::create(b, malloc,
@@ -238,7 +217,8 @@ void EntryWriter::writeAlloc() {
   b.setInsertionPointToStart(full);
   LLVM::CallOp::create(
       b, fail,
-      ValueRange{runContext, LLVM::AddressOfOp::create(b, pointer, message)});
+      ValueRange{runContext,
+                 LLVM::AddressOfOp::create(b, pointer, noMemoryMessage)});
   LLVM::UnreachableOp::create(b);
   b.setInsertionPointToStart(fine);
   Value list = fieldAt(runContext, blocksField);
@@ -266,7 +246,7 @@ void EntryWriter::writeAlloc() {
 /// Frees all blocks of a run.
 void EntryWriter::writeFree() {
   auto release = LLVM::LLVMFuncOp::create(
-      b, "onnxq_release",
+      b, releaseFunction,
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer}));
   release.setLinkage(LLVM::Linkage::Internal);
   auto freeFunction =
@@ -318,7 +298,8 @@ void EntryWriter::passInputs(Value buffers, SmallVectorImpl<Value> &arguments) {
 }
 
 /// Copies a result to where the caller wants it.
-void EntryWriter::copyOutput(unsigned index, Value descriptor, Value buffers) {
+void EntryWriter::copyOutput(unsigned index, Value descriptor, Value buffers,
+                             Value runContext) {
   const End &end = outputs[index];
   Block *current = b.getInsertionBlock();
   Region *region = current->getParent();
@@ -376,13 +357,64 @@ void EntryWriter::copyOutput(unsigned index, Value descriptor, Value buffers) {
             b, malloc, ValueRange{LLVM::AddOp::create(b, bytes, number(1))})
             .getResult();
     LLVM::StoreOp::create(b, fresh, slot);
-    LLVM::BrOp::create(b, ValueRange{fresh}, copy);
+    Block *full = b.createBlock(region);
+    b.setInsertionPointToEnd(allocate);
+    Value failed =
+        LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, fresh, null);
+    LLVM::CondBrOp::create(b, failed, full, ValueRange{}, copy,
+                           ValueRange{fresh});
+    b.setInsertionPointToStart(full);
+    LLVM::CallOp::create(
+        b, memoryFailure(),
+        ValueRange{runContext,
+                   LLVM::AddressOfOp::create(b, pointer, noMemoryMessage)});
+    LLVM::UnreachableOp::create(b);
   }
   b.setInsertionPointToStart(copy);
   LLVM::MemcpyOp::create(b, copy->getArgument(0), data, bytes,
                          /*isVolatile=*/false);
   if (isStatic)
     allocate->erase();
+}
+
+/// Gives the caller a message, if it wants one, and returns.
+void EntryWriter::returnError(Value error, Value message) {
+  Region *region = b.getInsertionBlock()->getParent();
+  Block *current = b.getInsertionBlock();
+  Block *report = b.createBlock(region);
+  Block *leave = b.createBlock(region);
+  b.setInsertionPointToEnd(current);
+  Value null = LLVM::ZeroOp::create(b, pointer);
+  Value wants = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, error, null);
+  LLVM::CondBrOp::create(b, wants, report, leave);
+  b.setInsertionPointToStart(report);
+  LLVM::StoreOp::create(b, message, error);
+  LLVM::BrOp::create(b, ValueRange{}, leave);
+  b.setInsertionPointToStart(leave);
+  LLVM::ReturnOp::create(
+      b, LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(1)));
+}
+
+/// Refuses a run without the workspace that it needs; gives the block in which
+/// the run goes on.
+Block *EntryWriter::checkWorkspace(LLVM::LLVMFuncOp run, Value workspace,
+                                   int64_t bytes) {
+  StringRef message =
+      stringGlobal("onnxq_no_workspace", "the run needs a workspace of " +
+                                             std::to_string(bytes) + " bytes");
+  Block *entry = b.getInsertionBlock();
+  Block *missing = b.createBlock(&run.getBody());
+  Block *given = b.createBlock(&run.getBody());
+  b.setInsertionPointToEnd(entry);
+  Value null = LLVM::ZeroOp::create(b, pointer);
+  Value isNull =
+      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, workspace, null);
+  LLVM::CondBrOp::create(b, isNull, missing, given);
+  b.setInsertionPointToStart(missing);
+  returnError(entry->getArgument(3),
+              LLVM::AddressOfOp::create(b, pointer, message));
+  b.setInsertionPointToStart(given);
+  return given;
 }
 
 void EntryWriter::writeRun() {
@@ -392,6 +424,12 @@ void EntryWriter::writeRun() {
   OpBuilder::InsertionGuard guard(b);
   Block *entry = run.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
+  Value workspace = entry->getArgument(2);
+  int64_t workspaceBytes =
+      graph->getAttrOfType<IntegerAttr>(workspaceBytesAttr).getInt();
+  Block *start = entry;
+  if (workspaceBytes > 0)
+    start = checkWorkspace(run, workspace, workspaceBytes);
   Value runContext = LLVM::ZeroOp::create(b, pointer);
   Value zero = LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(0));
   if (canFail || allocates) {
@@ -410,44 +448,32 @@ void EntryWriter::writeRun() {
         LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, returned, zero);
     Block *work = b.createBlock(&run.getBody());
     Block *failed = b.createBlock(&run.getBody());
-    Block *report = b.createBlock(&run.getBody());
-    Block *leave = b.createBlock(&run.getBody());
-    b.setInsertionPointToEnd(entry);
+    b.setInsertionPointToEnd(start);
     LLVM::CondBrOp::create(b, isFirst, work, failed);
     b.setInsertionPointToStart(failed);
-    LLVM::CallOp::create(b, TypeRange{}, "onnxq_release",
-                         ValueRange{runContext});
-    Value error = entry->getArgument(3);
-    Value wants = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, error, null);
-    LLVM::CondBrOp::create(b, wants, report, leave);
-    b.setInsertionPointToStart(report);
-    LLVM::StoreOp::create(b, loadPointer(fieldAt(runContext, messageField)),
-                          error);
-    LLVM::BrOp::create(b, ValueRange{}, leave);
-    b.setInsertionPointToStart(leave);
-    LLVM::ReturnOp::create(
-        b, LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(1)));
+    if (allocates)
+      LLVM::CallOp::create(b, TypeRange{}, releaseFunction,
+                           ValueRange{runContext});
+    returnError(entry->getArgument(3),
+                loadPointer(fieldAt(runContext, messageField)));
     b.setInsertionPointToStart(work);
   }
-  Value workspace = entry->getArgument(2);
-  int64_t workspaceBytes =
-      graph->getAttrOfType<IntegerAttr>(workspaceBytesAttr).getInt();
   SmallVector<Value> arguments = {
       runContext, workspace, workspace, number(0), number(workspaceBytes),
       number(1)};
   passInputs(entry->getArgument(0), arguments);
   auto call = LLVM::CallOp::create(b, graph, arguments);
   if (outputs.size() == 1) {
-    copyOutput(0, call.getResult(), entry->getArgument(1));
+    copyOutput(0, call.getResult(), entry->getArgument(1), runContext);
   } else {
     for (unsigned i = 0; i < outputs.size(); ++i) {
       Value descriptor = LLVM::ExtractValueOp::create(b, call.getResult(),
                                                       ArrayRef<int64_t>{i});
-      copyOutput(i, descriptor, entry->getArgument(1));
+      copyOutput(i, descriptor, entry->getArgument(1), runContext);
     }
   }
-  if (canFail || allocates)
-    LLVM::CallOp::create(b, TypeRange{}, "onnxq_release",
+  if (allocates)
+    LLVM::CallOp::create(b, TypeRange{}, releaseFunction,
                          ValueRange{runContext});
   LLVM::ReturnOp::create(b, zero);
 }
@@ -478,7 +504,7 @@ StringRef EntryWriter::stringGlobal(const Twine &symbol, StringRef text) {
   return global.getSymName();
 }
 
-void EntryWriter::writeModel(bool library) {
+void EntryWriter::writeModel() {
   auto infoType =
       LLVM::LLVMStructType::getLiteral(context, {pointer, i32, i32, pointer});
   auto address = [&](StringRef symbol) -> Value {
@@ -542,25 +568,24 @@ void EntryWriter::writeModel(bool library) {
                   address(name + "_run")});
   });
   model.setLinkage(LLVM::Linkage::External);
-  if (!library)
-    return;
-  auto getter = LLVM::LLVMFuncOp::create(
-      b, "onnxq_get_model", LLVM::LLVMFunctionType::get(pointer, {}));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(getter.addEntryBlock(b));
-  LLVM::ReturnOp::create(b, address(model.getSymName()));
+  module->setAttr(modelNameAttr, b.getStringAttr(name));
 }
 
-LogicalResult EntryWriter::run(bool library) {
+LogicalResult EntryWriter::run() {
   if (failed(readEnds()))
     return failure();
   writeAlloc();
+  // An output of open size may have to be allocated.
+  if (llvm::any_of(outputs, [](const End &end) {
+        return ShapedType::isDynamicShape(end.shape);
+      }))
+    memoryFailure();
   writeFail();
-  if (canFail || allocates)
+  if (allocates)
     writeFree();
   graph.setLinkage(LLVM::Linkage::Internal);
   writeRun();
-  writeModel(library);
+  writeModel();
   return success();
 }
 
@@ -574,6 +599,6 @@ void EmitEntryPoint::runOnOperation() {
     module.emitError("expects a planned graph");
     return signalPassFailure();
   }
-  if (failed(EntryWriter(module, graph, name).run(library)))
+  if (failed(EntryWriter(module, graph, name).run()))
     signalPassFailure();
 }

@@ -36,17 +36,24 @@ struct PlanMemory : public onnxquant::impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override;
 
 private:
-  void plan(func::FuncOp function);
+  LogicalResult plan(func::FuncOp function);
   void allocateDynamically(memref::AllocOp alloc, Value context);
 };
 
 } // namespace
 
-static int64_t bytesOf(MemRefType type) {
+/// The bytes of a buffer of static size; nothing if no machine has as many.
+static std::optional<int64_t> bytesOf(MemRefType type) {
   unsigned bits = type.getElementType().isIndex()
                       ? 64
                       : type.getElementType().getIntOrFloatBitWidth();
-  return type.getNumElements() * ((bits + 7) / 8);
+  int64_t bytes = (bits + 7) / 8;
+  for (int64_t size : type.getShape())
+    if (llvm::MulOverflow(bytes, size, bytes))
+      return std::nullopt;
+  if (bytes > (int64_t(1) << 56))
+    return std::nullopt;
+  return bytes;
 }
 
 /// Whether a buffer made in a loop is still read after its iteration.
@@ -110,18 +117,23 @@ void PlanMemory::allocateDynamically(memref::AllocOp alloc, Value context) {
                       ? 64
                       : type.getElementType().getIntOrFloatBitWidth();
   Value bytes = arith::ConstantIndexOp::create(b, (bits + 7) / 8);
+  // A product that runs over becomes a size that no machine has.
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value none = arith::ConstantIndexOp::create(b, -1);
   auto dynamic = alloc.getDynamicSizes().begin();
   for (int64_t size : type.getShape()) {
     Value extent = ShapedType::isDynamic(size)
                        ? *dynamic++
                        : Value(arith::ConstantIndexOp::create(b, size));
-    bytes = arith::MulIOp::create(b, bytes, extent);
+    auto product = arith::MulUIExtendedOp::create(b, bytes, extent);
+    Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                       product.getHigh(), zero);
+    bytes = arith::SelectOp::create(b, fits, product.getLow(), none);
   }
   auto raw = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
   Value memory = func::CallOp::create(b, allocFunction, TypeRange{raw},
                                       ValueRange{context, bytes})
                      .getResult(0);
-  Value zero = arith::ConstantIndexOp::create(b, 0);
   Value view =
       memref::ViewOp::create(b, type, memory, zero, alloc.getDynamicSizes());
   alloc.replaceAllUsesWith(view);
@@ -129,7 +141,7 @@ void PlanMemory::allocateDynamically(memref::AllocOp alloc, Value context) {
   ++numDynamic;
 }
 
-void PlanMemory::plan(func::FuncOp function) {
+LogicalResult PlanMemory::plan(func::FuncOp function) {
   Builder builder(&getContext());
   auto workspaceType =
       MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
@@ -144,19 +156,28 @@ void PlanMemory::plan(func::FuncOp function) {
 
   std::vector<Slot> slots;
   SmallVector<memref::AllocOp> dynamic;
-  function.walk([&](memref::AllocOp alloc) {
+  WalkResult walked = function.walk([&](memref::AllocOp alloc) {
     auto aliases = aliasAnalysis.resolve(alloc.getResult());
     if (!alloc.getType().hasStaticShape() || leavesIteration(alloc, aliases)) {
       dynamic.push_back(alloc);
-      return;
+      return WalkResult::advance();
     }
-    Slot slot{alloc, std::max<int64_t>(bytesOf(alloc.getType()), 1),
-              positionOf(alloc), positionOf(alloc)};
+    std::optional<int64_t> bytes = bytesOf(alloc.getType());
+    if (!bytes) {
+      emitError(alloc.getLoc(), "cannot be run: a tensor of shape ")
+          << alloc.getType() << " has more bytes than any machine";
+      return WalkResult::interrupt();
+    }
+    Slot slot{alloc, std::max<int64_t>(*bytes, 1), positionOf(alloc),
+              positionOf(alloc)};
     for (Value alias : aliases)
       for (Operation *user : alias.getUsers())
         slot.end = std::max(slot.end, positionOf(user));
     slots.push_back(slot);
+    return WalkResult::advance();
   });
+  if (walked.wasInterrupted())
+    return failure();
   (void)function.insertArgument(0, LLVM::LLVMPointerType::get(&getContext()),
                                 {}, function.getLoc());
   (void)function.insertArgument(1, workspaceType, {}, function.getLoc());
@@ -177,14 +198,15 @@ void PlanMemory::plan(func::FuncOp function) {
   for (memref::DeallocOp op : deallocs)
     op.erase();
   function->setAttr(workspaceBytesAttr, builder.getI64IntegerAttr(total));
+  return success();
 }
 
 void PlanMemory::runOnOperation() {
   ModuleOp module = getOperation();
   SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
   for (func::FuncOp function : functions)
-    if (!function.isExternal())
-      plan(function);
+    if (!function.isExternal() && failed(plan(function)))
+      return signalPassFailure();
   // The context's allocator; its body comes with the entry point.
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   auto raw = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());

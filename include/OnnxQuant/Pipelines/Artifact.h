@@ -1,0 +1,23 @@
+// Files with compiled code, by their extension: `.ll`, `.s`, `.o`, `.so`.
+
+#ifndef ONNXQUANT_PIPELINES_ARTIFACT_H
+#define ONNXQUANT_PIPELINES_ARTIFACT_H
+
+#include "OnnxQuant/Pipelines/Compile.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace onnxquant {
+
+/// Whether a path has an extension of compiled code.
+bool isArtifact(llvm::StringRef path);
+
+/// Writes a module of the LLVM dialect, as the pipeline to it leaves it, for
+/// the target that is written on it. A module that is still of the `onnx`
+/// dialect is lowered with `options` first. An object gets a C header beside
+/// it. Errors are diagnostics; nothing is left behind then.
+llvm::LogicalResult writeArtifact(mlir::ModuleOp module, llvm::StringRef path,
+                                  const CompileOptions &options);
+
+} // namespace onnxquant
+
+#endif // ONNXQUANT_PIPELINES_ARTIFACT_H

@@ -1,0 +1,43 @@
+// The C header that goes with a compiled object.
+
+#ifndef ONNXQUANT_TARGET_HEADER_H
+#define ONNXQUANT_TARGET_HEADER_H
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace onnxquant {
+
+/// What a header tells of a compiled model.
+struct ModelDescription {
+  struct End {
+    std::string name;
+    /// ONNX's number of the element type.
+    int32_t type = 0;
+    /// -1 where the size is known at run time only.
+    std::vector<int64_t> dims;
+  };
+  /// Prefix of the model's symbols.
+  std::string name;
+  std::vector<End> inputs, outputs;
+  int64_t workspaceBytes = 0;
+  /// Whether a run calls malloc.
+  bool allocates = false;
+  /// LLVM's names of system and processor.
+  std::string triple, cpu;
+};
+
+/// A header in plain C that needs no other: names, shapes, sizes, the run
+/// function, and an example of its use.
+std::string writeHeader(const ModelDescription &model);
+
+/// Whether a text can be the name of a C function.
+bool isIdentifier(llvm::StringRef text);
+/// The text with everything replaced that an identifier can't have.
+std::string makeIdentifier(llvm::StringRef text);
+
+} // namespace onnxquant
+
+#endif // ONNXQUANT_TARGET_HEADER_H

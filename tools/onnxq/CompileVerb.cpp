@@ -1,0 +1,71 @@
+// onnxq compile: a model as a library, an object, assembly or LLVM IR.
+
+#include "Arguments.h"
+#include "Models.h"
+#include "OnnxQuant/Pipelines/Artifact.h"
+#include "OnnxQuant/Support/ModelDiagnostics.h"
+#include "OnnxQuant/Target/Header.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::cli;
+
+static int run(llvm::ArrayRef<const char *> arguments) {
+  std::string path, output, name;
+  ModelOptions model;
+  CodeOptions code;
+  Arguments parser(compileVerb);
+  parser.positional("MODEL", path).option("o", output).option("name", name);
+  model.declare(parser);
+  code.declare(parser);
+  if (std::optional<int> ended = parser.parse(arguments))
+    return *ended;
+  if (output.empty())
+    return parser.wrong("expects -o OUT");
+  if (!isArtifact(output))
+    return parser.wrong("expects OUT to end with .so, .o, .s or .ll, but got "
+                        "'" +
+                        output + "'");
+  if (name.empty())
+    name = makeIdentifier(llvm::sys::path::stem(path));
+  if (!isIdentifier(name))
+    return parser.wrong("option '--name' expects a name that C can use, but "
+                        "got '" +
+                        name + "'");
+  CompileOptions options;
+  if (std::optional<int> ended = code.read(parser, options))
+    return *ended;
+  options.name = name;
+  ModelContext context;
+  ModelDiagnosticHandler handler(&context.get());
+  OwningOpRef<ModuleOp> module = model.read(path, context.get());
+  if (!module || failed(writeArtifact(*module, output, options)))
+    return BadInput;
+  return Done;
+}
+
+const Verb onnxquant::cli::compileVerb = {
+    "compile", "a model as a library, an object, assembly or LLVM IR",
+    R"(usage: onnxq compile MODEL -o OUT [options]
+
+Compiles a model (.onnx, .mlir or .mlirbc) ahead of time. OUT is a shared library
+(.so), an object (.o, with a C header .h beside it), assembly (.s) or LLVM IR
+(.ll). An object needs libc and libm only; if all shapes are known, a run
+allocates nothing.
+
+  --target NAME             native (default), x86-64-v2, x86-64-v3, x86-64-v4,
+                            aarch64, aarch64+dotprod, aarch64+i8mm, riscv64,
+                            riscv64+v
+  --cpu NAME                processor, as LLVM calls it
+  --features LIST           such as +avx512vnni,-fma
+  --threads N               threads that a run uses: 1
+  --dim NAME=VALUE          give a named dimension a value
+  --input-shape NAME=SHAPE  give an input a shape, such as x=1x3x224x224
+  --name NAME               prefix of the C symbols (default: from MODEL)
+  --max-iterations N        let a Loop fail after N iterations
+  --check-bounds            check every access to a buffer
+
+example: onnxq compile model.onnx -o model.o --target aarch64 --dim batch=1
+)",
+    run};

@@ -1,0 +1,69 @@
+// What the verbs that compile have in common.
+
+#include "Models.h"
+#include "OnnxQuant/Pipelines/InitAll.h"
+#include "OnnxQuant/Pipelines/ModelIO.h"
+#include "OnnxQuant/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::cli;
+
+ModelContext::ModelContext() {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  context = std::make_unique<MLIRContext>(registry);
+}
+
+void ModelOptions::declare(Arguments &arguments) {
+  arguments.list("dim", dims).list("input-shape", inputShapes);
+}
+
+OwningOpRef<ModuleOp> ModelOptions::read(StringRef path,
+                                         MLIRContext &context) const {
+  OwningOpRef<ModuleOp> module = readModel(path, &context);
+  if (!module || (dims.empty() && inputShapes.empty()))
+    return module;
+  ShapeInferenceOptions shapes;
+  shapes.dims.assign(dims.begin(), dims.end());
+  shapes.inputShapes.assign(inputShapes.begin(), inputShapes.end());
+  PassManager pm(&context);
+  pm.addPass(createShapeInference(shapes));
+  if (failed(pm.run(*module)))
+    return {};
+  return module;
+}
+
+void CodeOptions::declare(Arguments &arguments) {
+  arguments.option("target", target)
+      .option("cpu", cpu)
+      .option("features", features)
+      .option("threads", threads)
+      .option("max-iterations", maxIterations)
+      .flag("check-bounds", checkBounds);
+}
+
+std::optional<int> onnxquant::cli::checkThreads(const Arguments &arguments,
+                                                int64_t threads) {
+  if (threads == 1)
+    return std::nullopt;
+  return arguments.wrong("option '--threads' expects 1, but got " +
+                         std::to_string(threads) +
+                         ": compiled models run in one thread");
+}
+
+std::optional<int> CodeOptions::read(const Arguments &arguments,
+                                     CompileOptions &options) const {
+  auto parsed = parseTarget(target, cpu, features);
+  if (!parsed)
+    return arguments.wrong(llvm::toString(parsed.takeError()));
+  if (maxIterations < 0)
+    return arguments.wrong("option '--max-iterations' expects 0 or more, but "
+                           "got " +
+                           std::to_string(maxIterations));
+  options.target = *parsed;
+  options.checkBounds = checkBounds;
+  options.maxIterations = maxIterations;
+  return checkThreads(arguments, threads);
+}

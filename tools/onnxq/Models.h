@@ -1,0 +1,53 @@
+// What the verbs that compile have in common: how a model is read and
+// specialized, and what code is made for it.
+
+#ifndef ONNXQUANT_TOOLS_ONNXQ_MODELS_H
+#define ONNXQUANT_TOOLS_ONNXQ_MODELS_H
+
+#include "Arguments.h"
+#include "OnnxQuant/Pipelines/Compile.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace onnxquant::cli {
+
+/// A context with all dialects.
+class ModelContext {
+public:
+  ModelContext();
+  mlir::MLIRContext &get() { return *context; }
+
+private:
+  std::unique_ptr<mlir::MLIRContext> context;
+};
+
+/// `--dim` and `--input-shape`.
+struct ModelOptions {
+  std::vector<std::string> dims, inputShapes;
+
+  void declare(Arguments &arguments);
+  /// Reads a model and gives its inputs the sizes asked for. Errors are
+  /// diagnostics.
+  mlir::OwningOpRef<mlir::ModuleOp> read(llvm::StringRef path,
+                                         mlir::MLIRContext &context) const;
+};
+
+/// `--target`, `--cpu`, `--features`, `--threads`, `--max-iterations` and
+/// `--check-bounds`.
+struct CodeOptions {
+  std::string target = "native", cpu, features;
+  int64_t threads = 1, maxIterations = 0;
+  bool checkBounds = false;
+
+  void declare(Arguments &arguments);
+  /// Checks the options; an exit code says that they are wrong.
+  std::optional<int> read(const Arguments &arguments,
+                          CompileOptions &options) const;
+};
+
+/// `--threads` of every verb: an exit code says that it is wrong.
+std::optional<int> checkThreads(const Arguments &arguments, int64_t threads);
+
+} // namespace onnxquant::cli
+
+#endif // ONNXQUANT_TOOLS_ONNXQ_MODELS_H
