@@ -27,6 +27,7 @@ static void addBufferization(OpPassManager &pm) {
       bufferization::LayoutMapOption::IdentityLayoutMap;
   options.allowReturnAllocsFromLoops = true;
   pm.addPass(bufferization::createOneShotBufferizePass(options));
+  pm.addPass(createCopyStridedCasts());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -36,6 +36,28 @@ def ConvertONNXToLinalg : Pass<"onnx-to-linalg", "::mlir::ModuleOp"> {
   ];
 }
 
+def CopyStridedCasts : Pass<"onnxq-copy-strided-casts", "::mlir::ModuleOp"> {
+  let summary = "copy where a cast only claims that a buffer is contiguous";
+  let description = [{
+    Bufferization casts the view that a slice of open sizes gives to the
+    contiguous buffer that a function returns, although its elements lie apart.
+    Such casts become copies.
+
+    ```mlir
+    %r = memref.cast %view : memref<?x?xf32, strided<[?, 1]>> to memref<?x?xf32>
+    // becomes
+    %r = memref.alloc(%rows, %columns) : memref<?x?xf32>
+    memref.copy %view, %r
+      : memref<?x?xf32, strided<[?, 1]>> to memref<?x?xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect"];
+  let statistics = [
+    Statistic<"numCopied", "copied", "Casts replaced by a copy">,
+  ];
+}
+
 def PlanMemory : Pass<"onnxq-plan-memory", "::mlir::ModuleOp"> {
   let summary = "place buffers of static size in one workspace by lifetime";
   let description = [{
