@@ -1,12 +1,10 @@
-// Tensors in memory, and NumPy files.
+// Tensors in memory.
 
 #include "OnnxQuant/Support/HostTensor.h"
-#include "OnnxQuant/Support/AtomicFile.h"
+#include "OnnxQuant/Support/NumPy.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/MathExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <cstring>
 
 using namespace llvm;
@@ -58,6 +56,18 @@ unsigned onnxquant::elementBytes(int32_t type) {
 std::string onnxquant::typeName(int32_t type) {
   const TypeRow *row = findType(type);
   return row ? row->name.str() : "type " + std::to_string(type);
+}
+
+StringRef onnxquant::numpyType(int32_t type) {
+  const TypeRow *row = findType(type);
+  return row ? StringRef(row->numpy) : StringRef();
+}
+
+int32_t onnxquant::typeFromNumpy(StringRef descr) {
+  for (const TypeRow &row : types)
+    if (row.numpy == descr)
+      return row.type;
+  return 0;
 }
 
 int64_t HostTensor::numElements() const {
@@ -124,87 +134,4 @@ double HostTensor::at(int64_t index) const {
   default:
     return 0;
   }
-}
-
-static Error fail(StringRef path, const Twine &reason) {
-  return createStringError(inconvertibleErrorCode(), path + ": " + reason);
-}
-
-/// The text after `key` in the header's dictionary.
-static StringRef headerValue(StringRef header, StringRef key) {
-  size_t at = header.find(("'" + key + "':").str());
-  return at == StringRef::npos ? ""
-                               : header.drop_front(at + key.size() + 3).ltrim();
-}
-
-Expected<HostTensor> onnxquant::readNpy(StringRef path) {
-  auto file = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
-  if (!file)
-    return fail(path, file.getError().message());
-  StringRef bytes = (*file)->getBuffer();
-  if (bytes.size() < 12 || !bytes.starts_with("\x93NUMPY"))
-    return fail(path, "is no NumPy file");
-  bool isLong = bytes[6] >= 2;
-  size_t begin = isLong ? 12 : 10;
-  size_t length = isLong ? support::endian::read32le(bytes.data() + 8)
-                         : support::endian::read16le(bytes.data() + 8);
-  if (bytes.size() < begin + length)
-    return fail(path, "is truncated");
-  StringRef header = bytes.substr(begin, length);
-  if (headerValue(header, "fortran_order").starts_with("True"))
-    return fail(path, "is in Fortran order");
-  StringRef descr = headerValue(header, "descr").ltrim('\'');
-  descr = descr.take_until([](char c) { return c == '\''; });
-  HostTensor tensor;
-  const TypeRow *row = nullptr;
-  for (const TypeRow &candidate : types)
-    if (candidate.numpy == descr && !row)
-      row = &candidate;
-  if (!row)
-    return fail(path, "has elements of type '" + descr + "'");
-  tensor.type = row->type;
-  StringRef shape = headerValue(header, "shape").ltrim('(');
-  shape = shape.take_until([](char c) { return c == ')'; });
-  SmallVector<StringRef> parts;
-  shape.split(parts, ',', -1, /*KeepEmpty=*/false);
-  int64_t count = 1;
-  for (StringRef part : parts) {
-    int64_t dim;
-    if (part.trim().empty())
-      continue;
-    if (part.trim().getAsInteger(10, dim) || dim < 0 ||
-        MulOverflow(count, dim, count))
-      return fail(path, "has a shape that can't be read");
-    tensor.dims.push_back(dim);
-  }
-  StringRef body = bytes.drop_front(begin + length);
-  int64_t needed;
-  if (MulOverflow(count, static_cast<int64_t>(row->bytes), needed) ||
-      static_cast<int64_t>(body.size()) < needed)
-    return fail(path, "is truncated");
-  tensor.data.assign(body.begin(), body.begin() + needed);
-  return tensor;
-}
-
-Error onnxquant::writeNpy(const HostTensor &tensor, StringRef path) {
-  const TypeRow *row = findType(tensor.type);
-  if (!row)
-    return fail(path, "can't hold elements of " + typeName(tensor.type));
-  std::string shape;
-  for (int64_t dim : tensor.dims)
-    shape += std::to_string(dim) + (tensor.dims.size() == 1 ? "," : ", ");
-  std::string header = "{'descr': '" + row->numpy.str() +
-                       "', 'fortran_order': False, 'shape': (" + shape + "), }";
-  while ((10 + header.size() + 1) % 64 != 0)
-    header += ' ';
-  header += '\n';
-  auto file = AtomicFile::create(path);
-  if (!file)
-    return file.takeError();
-  raw_ostream &os = (*file)->os();
-  os << "\x93NUMPY" << '\x01' << '\0' << static_cast<char>(header.size() & 255)
-     << static_cast<char>(header.size() >> 8) << header;
-  os.write(tensor.data.data(), tensor.data.size());
-  return (*file)->commit();
 }

@@ -20,17 +20,21 @@ void ModelOptions::declare(Arguments &arguments) {
   arguments.list("dim", dims).list("input-shape", inputShapes);
 }
 
-OwningOpRef<ModuleOp> ModelOptions::read(StringRef path,
-                                         MLIRContext &context) const {
-  OwningOpRef<ModuleOp> module = readModel(path, &context);
-  if (!module || (dims.empty() && inputShapes.empty()))
-    return module;
+LogicalResult ModelOptions::apply(ModuleOp module) const {
+  if (!specializes())
+    return success();
   ShapeInferenceOptions shapes;
   shapes.dims.assign(dims.begin(), dims.end());
   shapes.inputShapes.assign(inputShapes.begin(), inputShapes.end());
-  PassManager pm(&context);
+  PassManager pm(module.getContext());
   pm.addPass(createShapeInference(shapes));
-  if (failed(pm.run(*module)))
+  return pm.run(module);
+}
+
+OwningOpRef<ModuleOp> ModelOptions::read(StringRef path,
+                                         MLIRContext &context) const {
+  OwningOpRef<ModuleOp> module = readModel(path, &context);
+  if (!module || failed(apply(*module)))
     return {};
   return module;
 }

@@ -25,7 +25,10 @@ private:
 struct ModelOptions {
   std::vector<std::string> dims, inputShapes;
 
+  bool specializes() const { return !dims.empty() || !inputShapes.empty(); }
   void declare(Arguments &arguments);
+  /// Gives a model's inputs the sizes asked for. Errors are diagnostics.
+  llvm::LogicalResult apply(mlir::ModuleOp module) const;
   /// Reads a model and gives its inputs the sizes asked for. Errors are
   /// diagnostics.
   mlir::OwningOpRef<mlir::ModuleOp> read(llvm::StringRef path,

@@ -6,7 +6,23 @@
 #include "OnnxQuant/Pipelines/Compile.h"
 #include "OnnxQuant/Support/HostTensor.h"
 
+struct onnxq_library;
+
 namespace onnxquant {
+
+/// A library made by `onnxq compile`, loaded into this process.
+class LoadedLibrary {
+public:
+  static llvm::Expected<std::unique_ptr<LoadedLibrary>>
+  open(llvm::StringRef path);
+  ~LoadedLibrary();
+
+  const onnxq_model &model() const;
+
+private:
+  LoadedLibrary() = default;
+  onnxq_library *library = nullptr;
+};
 
 /// Checks inputs against what a model states and runs it. Inputs are in the
 /// model's order. Errors name the input, or the node that failed.

@@ -29,12 +29,6 @@ unsigned elementBytes(int32_t type);
 /// ONNX's name of a type, such as `float32`.
 std::string typeName(int32_t type);
 
-/// Reads a NumPy file.
-llvm::Expected<HostTensor> readNpy(llvm::StringRef path);
-/// Writes a NumPy file. Types that NumPy doesn't have are written as their
-/// bits.
-llvm::Error writeNpy(const HostTensor &tensor, llvm::StringRef path);
-
 } // namespace onnxquant
 
 #endif // ONNXQUANT_SUPPORT_HOSTTENSOR_H

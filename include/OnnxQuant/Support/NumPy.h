@@ -1,0 +1,29 @@
+// Tensors in NumPy's files.
+
+#ifndef ONNXQUANT_SUPPORT_NUMPY_H
+#define ONNXQUANT_SUPPORT_NUMPY_H
+
+#include "OnnxQuant/Support/HostTensor.h"
+
+namespace onnxquant {
+
+/// Reads an array (`.npy`). Arrays in Fortran order are put into C order.
+llvm::Expected<HostTensor> readNpy(llvm::StringRef path);
+/// The same from memory; `path` stands for it in errors.
+llvm::Expected<HostTensor> parseNpy(llvm::StringRef bytes,
+                                    llvm::StringRef path);
+/// Reads all arrays of an archive (`.npz`), stored or deflated, in the file's
+/// order; each has its name there.
+llvm::Expected<std::vector<HostTensor>> readNpz(llvm::StringRef path);
+
+/// Writes an array. Types that NumPy doesn't have are written as their bits.
+llvm::Error writeNpy(const HostTensor &tensor, llvm::StringRef path);
+
+/// NumPy's name of an ONNX type, such as `<f4`; empty if models don't have it.
+llvm::StringRef numpyType(int32_t type);
+/// The first ONNX type that NumPy writes under a name; 0 if there is none.
+int32_t typeFromNumpy(llvm::StringRef descr);
+
+} // namespace onnxquant
+
+#endif // ONNXQUANT_SUPPORT_NUMPY_H

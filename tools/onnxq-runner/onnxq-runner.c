@@ -1,0 +1,167 @@
+/* Runs a compiled library in a process of its own.
+ *
+ *   onnxq-runner run LIBRARY INPUTS OUTPUTS
+ *   onnxq-runner bench LIBRARY INPUTS SECONDS
+ *
+ * INPUTS and OUTPUTS hold tensors one after the other, in the machine's byte
+ * order: type and rank as 32 bits, the sizes and the number of bytes as 64 bits
+ * each, the bytes. `bench` prints the milliseconds of loading, the peak of
+ * resident memory in KiB, and the milliseconds of every run. */
+
+#include "onnxquant-c/runtime.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+static onnxq_error error;
+
+static int complain(const char *message) {
+  fprintf(stderr, "error: %s\n", message);
+  return 1;
+}
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
+}
+
+/* Reads one tensor; 0 if it can't be read. */
+static int readTensor(FILE *file, onnxq_tensor *tensor) {
+  int32_t head[2];
+  int64_t bytes;
+  memset(tensor, 0, sizeof(*tensor));
+  if (fread(head, sizeof(head), 1, file) != 1 || head[1] < 0 ||
+      head[1] > ONNXQ_MAX_RANK)
+    return 0;
+  tensor->type = head[0];
+  tensor->rank = head[1];
+  if (fread(tensor->dims, 8, (size_t)head[1], file) != (size_t)head[1] ||
+      fread(&bytes, 8, 1, file) != 1 || bytes < 0)
+    return 0;
+  tensor->bytes = (size_t)bytes;
+  tensor->data = malloc(tensor->bytes ? tensor->bytes : 1);
+  return tensor->data &&
+         fread(tensor->data, 1, tensor->bytes, file) == tensor->bytes;
+}
+
+static int writeTensor(FILE *file, const onnxq_tensor *tensor) {
+  int32_t head[2] = {tensor->type, tensor->rank};
+  int64_t bytes = (int64_t)tensor->bytes;
+  return fwrite(head, sizeof(head), 1, file) == 1 &&
+         fwrite(tensor->dims, 8, (size_t)tensor->rank, file) ==
+             (size_t)tensor->rank &&
+         fwrite(&bytes, 8, 1, file) == 1 &&
+         fwrite(tensor->data, 1, tensor->bytes, file) == tensor->bytes;
+}
+
+/* The peak of this program alone: the kernel's other figure begins with that of
+ * whoever started it. */
+static long peakKiB(void) {
+  char line[256];
+  long peak = 0;
+  FILE *status = fopen("/proc/self/status", "r");
+  while (status && fgets(line, sizeof(line), status))
+    if (sscanf(line, "VmHWM: %ld", &peak) == 1)
+      break;
+  if (status)
+    fclose(status);
+  if (peak == 0) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    peak = usage.ru_maxrss;
+  }
+  return peak;
+}
+
+static int runOnce(const onnxq_model *model, const onnxq_tensor *inputs,
+                   onnxq_tensor *outputs, const char *path) {
+  if (onnxq_run(model, NULL, inputs, model->num_inputs, outputs,
+                model->num_outputs, &error) != ONNXQ_OK)
+    return complain(error.message);
+  FILE *file = fopen(path, "wb");
+  int written = file != NULL;
+  for (int32_t i = 0; written && i < model->num_outputs; ++i)
+    written = writeTensor(file, &outputs[i]);
+  if (file && fclose(file) != 0)
+    written = 0;
+  return written ? 0 : complain("the outputs can't be written");
+}
+
+/* Runs for so many seconds, at least three times after a first one that fills
+ * the caches. */
+static int bench(const onnxq_model *model, const onnxq_tensor *inputs,
+                 onnxq_tensor *outputs, double seconds, double loading) {
+  enum { mostRuns = 10 * 1000 * 1000 };
+  size_t count = 0, room = 1024;
+  double *times = malloc(room * sizeof(*times));
+  void *workspace = onnxq_make_workspace(model);
+  if (!times || !workspace)
+    return complain("not enough memory");
+  double end = 0;
+  for (int first = 1; first || count < 3 || (now() < end && count < mostRuns);
+       first = 0) {
+    double start = now();
+    if (onnxq_run(model, workspace, inputs, model->num_inputs, outputs,
+                  model->num_outputs, &error) != ONNXQ_OK)
+      return complain(error.message);
+    double took = now() - start;
+    for (int32_t i = 0; i < model->num_outputs; ++i)
+      onnxq_release(&outputs[i]);
+    if (first) {
+      end = now() + seconds * 1e3;
+      continue;
+    }
+    if (count == room) {
+      room *= 2;
+      double *more = realloc(times, room * sizeof(*times));
+      if (!more)
+        return complain("not enough memory");
+      times = more;
+    }
+    times[count++] = took;
+  }
+  printf("%.6f\n%ld\n", loading, peakKiB());
+  for (size_t i = 0; i < count; ++i)
+    printf("%.6f\n", times[i]);
+  free(times);
+  onnxq_free_workspace(workspace);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  int isBench = argc == 5 && strcmp(argv[1], "bench") == 0;
+  if (!isBench && (argc != 5 || strcmp(argv[1], "run") != 0)) {
+    fprintf(stderr, "usage: onnxq-runner run LIBRARY INPUTS OUTPUTS\n"
+                    "       onnxq-runner bench LIBRARY INPUTS SECONDS\n");
+    return 2;
+  }
+  onnxq_library *library;
+  double start = now();
+  if (onnxq_open(argv[2], &library, &error) != ONNXQ_OK)
+    return complain(error.message);
+  double loading = now() - start;
+  const onnxq_model *model = onnxq_get(library);
+  onnxq_tensor *tensors =
+      calloc((size_t)model->num_inputs + (size_t)model->num_outputs + 1,
+             sizeof(*tensors));
+  FILE *file = fopen(argv[3], "rb");
+  if (!tensors || !file)
+    return complain("the inputs can't be opened");
+  for (int32_t i = 0; i < model->num_inputs; ++i)
+    if (!readTensor(file, &tensors[i]))
+      return complain("the inputs can't be read");
+  fclose(file);
+  onnxq_tensor *outputs = tensors + model->num_inputs;
+  int status = isBench ? bench(model, tensors, outputs, atof(argv[4]), loading)
+                       : runOnce(model, tensors, outputs, argv[4]);
+  for (int32_t i = 0; i < model->num_inputs; ++i)
+    free(tensors[i].data);
+  for (int32_t i = 0; i < model->num_outputs; ++i)
+    onnxq_release(&outputs[i]);
+  free(tensors);
+  onnxq_close(library);
+  return status;
+}

@@ -1,0 +1,196 @@
+// onnxq bench: how long a model takes.
+//
+// The model is compiled to a library, which runs in a process of its own
+// without the compiler: what is measured is what a user of the library has.
+
+#include "Models.h"
+#include "OnnxQuant/Pipelines/Artifact.h"
+#include "OnnxQuant/Pipelines/RunInputs.h"
+#include "OnnxQuant/Pipelines/Session.h"
+#include "OnnxQuant/Support/ModelDiagnostics.h"
+#include "Runner.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::cli;
+
+namespace {
+struct Measurement {
+  std::vector<double> times;
+  double compileSeconds = 0, loadMilliseconds = 0, peakMiB = 0;
+  uint64_t libraryBytes = 0;
+
+  /// The time that a share of the runs didn't exceed; times are sorted.
+  double quantile(double share) const {
+    size_t rank = static_cast<size_t>(std::ceil(share * times.size()));
+    return times[std::min(std::max<size_t>(rank, 1), times.size()) - 1];
+  }
+};
+} // namespace
+
+static int complain(llvm::Error error) {
+  llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+  return BadInput;
+}
+
+/// Compiles the model to a library in `folder`.
+static int compile(StringRef path, const ModelOptions &model,
+                   const CompileOptions &options, StringRef library,
+                   double &seconds) {
+  auto start = std::chrono::steady_clock::now();
+  ModelContext context;
+  ModelDiagnosticHandler handler(&context.get());
+  OwningOpRef<ModuleOp> module = model.read(path, context.get());
+  if (!module)
+    return BadInput;
+  // Random inputs have a size in each dimension; so must the code.
+  auto inputs = matchInputs(describeInputs(*module), {}, 0);
+  if (!inputs)
+    return complain(inputs.takeError());
+  ModelOptions shapes;
+  shapes.inputShapes = shapesOf(*inputs);
+  if (failed(shapes.apply(*module)) ||
+      failed(writeArtifact(*module, library, options)))
+    return BadInput;
+  seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  return Done;
+}
+
+/// Runs the library on random inputs in the runner's process.
+static llvm::Error measure(StringRef library, StringRef folder, double seconds,
+                           Measurement &result) {
+  std::vector<HostTensor> inputs;
+  {
+    auto loaded = LoadedLibrary::open(library);
+    if (!loaded)
+      return loaded.takeError();
+    auto made = matchInputs(describeInputs((*loaded)->model()), {}, 0);
+    if (!made)
+      return made.takeError();
+    inputs = std::move(*made);
+  }
+  auto runner = findRunner();
+  if (!runner)
+    return runner.takeError();
+  std::string bundle = (folder + "/inputs").str();
+  if (llvm::Error error = writeBundle(inputs, bundle))
+    return error;
+  auto said = startRunner(
+      {*runner, "bench", library.str(), bundle, std::to_string(seconds)},
+      folder, static_cast<unsigned>(seconds) + 600);
+  if (!said)
+    return said.takeError();
+  SmallVector<StringRef> lines;
+  StringRef(*said).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  std::vector<double> numbers;
+  for (StringRef line : lines) {
+    double number;
+    if (line.getAsDouble(number))
+      return llvm::createStringError("the runner gave '" + line + "'");
+    numbers.push_back(number);
+  }
+  if (numbers.size() < 3)
+    return llvm::createStringError("the runner gave no times");
+  result.loadMilliseconds = numbers[0];
+  result.peakMiB = numbers[1] / 1024;
+  result.times.assign(numbers.begin() + 2, numbers.end());
+  llvm::sort(result.times);
+  return llvm::Error::success();
+}
+
+static void print(const Measurement &result, bool json) {
+  double median = result.quantile(0.5), least = result.times.front(),
+         p90 = result.quantile(0.9);
+  if (json) {
+    llvm::json::Object root{
+        {"median_ms", median},
+        {"min_ms", least},
+        {"p90_ms", p90},
+        {"runs", static_cast<int64_t>(result.times.size())},
+        {"compile_s", result.compileSeconds},
+        {"load_ms", result.loadMilliseconds},
+        {"peak_rss_mib", result.peakMiB},
+        {"lib_bytes", static_cast<int64_t>(result.libraryBytes)}};
+    llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(root)))
+                 << "\n";
+    return;
+  }
+  llvm::outs() << llvm::format(
+      "median    %.3f ms\nmin       %.3f ms\np90       %.3f ms\n"
+      "runs      %zu\ncompile   %.2f s\nload      %.2f ms\n"
+      "peak RSS  %.1f MiB\nlibrary   %llu bytes\n",
+      median, least, p90, result.times.size(), result.compileSeconds,
+      result.loadMilliseconds, result.peakMiB,
+      static_cast<unsigned long long>(result.libraryBytes));
+}
+
+static int run(llvm::ArrayRef<const char *> arguments) {
+  std::string path;
+  double seconds = 3;
+  bool json = false;
+  ModelOptions model;
+  CodeOptions code;
+  Arguments parser(benchVerb);
+  parser.positional("MODEL", path)
+      .option("seconds", seconds)
+      .flag("json", json);
+  model.declare(parser);
+  code.declare(parser);
+  if (std::optional<int> ended = parser.parse(arguments))
+    return *ended;
+  if (!(seconds >= 0 && seconds <= 86400))
+    return parser.wrong("option '--seconds' expects 0 to 86400");
+  CompileOptions options;
+  if (std::optional<int> ended = code.read(parser, options))
+    return *ended;
+  bool isLibrary = llvm::sys::path::extension(path) == ".so";
+  if (isLibrary && model.specializes())
+    return parser.wrong("a library is compiled already: --dim and "
+                        "--input-shape are for models");
+  if (!isHostTarget(options.target))
+    return parser.wrong("code for " + options.target.triple +
+                        " can't run on this machine");
+  llvm::SmallString<128> folder;
+  if (std::error_code failed =
+          llvm::sys::fs::createUniqueDirectory("onnxq-bench", folder))
+    return complain(llvm::errorCodeToError(failed));
+  llvm::scope_exit cleanUp(
+      [&]() { llvm::sys::fs::remove_directories(folder); });
+  Measurement result;
+  std::string library = isLibrary ? path : (folder + "/model.so").str();
+  if (!isLibrary)
+    if (int failed =
+            compile(path, model, options, library, result.compileSeconds))
+      return failed;
+  if (llvm::Error error = measure(library, folder, seconds, result))
+    return complain(std::move(error));
+  llvm::sys::fs::file_size(library, result.libraryBytes);
+  print(result, json);
+  return Done;
+}
+
+const Verb onnxquant::cli::benchVerb = {"bench",
+                                        "time a model or a compiled library",
+                                        R"(usage: onnxq bench MODEL [options]
+
+Times runs of a model (.onnx, .mlir, .mlirbc) or of a library (.so made by 'onnxq
+compile') on random inputs. The library runs in a process of its own: peak_rss_mib
+is its peak of resident memory. Open sizes are 1, unless given.
+
+  --seconds S               how long to run (3), at least three times
+  --threads N               threads that a run uses: 1
+  --target, --cpu, --features, --dim, --input-shape   as of 'onnxq compile'
+  --json                    median_ms, min_ms, p90_ms, runs, compile_s, load_ms,
+                            peak_rss_mib, lib_bytes
+
+example: onnxq bench model.onnx --input-shape x=1x3x224x224 --json
+)",
+                                        run};
