@@ -35,6 +35,7 @@ static void addBufferization(OpPassManager &pm) {
 void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
                                          const CompileOptions &options) {
   pm.addPass(createShapeInference());
+  pm.addPass(createResolveBranches());
   ConvertONNXToLinalgOptions lowering;
   lowering.maxIterations = options.maxIterations;
   pm.addPass(createConvertONNXToLinalg(lowering));

@@ -8,7 +8,6 @@ chooses cases; ONNXQUANT_CASES names a folder to keep them in. Prints a line per
 failure, then the totals.
 """
 
-import json
 import os
 import pathlib
 import re
@@ -20,10 +19,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from harness import CACHE, ONNXQ, require_tools
+from harness import ONNXQ, require_tools
 import ort
 
-RUNNER = pathlib.Path(__file__).with_name("ort_run.js")
 TYPES = {
     "float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE, "float16": TensorProto.FLOAT16,
     "int8": TensorProto.INT8, "uint8": TensorProto.UINT8, "int16": TensorProto.INT16,
@@ -331,44 +329,6 @@ def recurrent():
                                hidden_size=hidden, direction=direction)
 
 
-def store(file, arrays):
-    stored = []
-    for name, array in arrays.items():
-        raw = np.ascontiguousarray(array).tobytes()
-        stored.append({"name": name, "type": array.dtype.name, "dims": list(array.shape),
-                       "offset": file.tell(), "bytes": len(raw)})
-        file.write(raw)
-    return stored
-
-
-def expected_of(folder, jobs):
-    """What ONNX Runtime gives for each job, or why it refuses."""
-    with open(folder / "inputs.bin", "wb") as data:
-        lines = [json.dumps({"model": str(model), "inputs": store(data, feeds)}) for model, feeds in jobs]
-    (folder / "jobs.jsonl").write_text("\n".join(lines) + "\n")
-    (folder / "outputs.bin").write_bytes(b"")
-    results = [None] * len(jobs)
-    first = 0
-    while first < len(jobs):
-        process = subprocess.run(
-            ["node", RUNNER, folder / "jobs.jsonl", folder / "inputs.bin", folder / "outputs.bin", str(first)],
-            capture_output=True, text=True, env=dict(os.environ, ONNXQUANT_CACHE=str(CACHE)))
-        for line in process.stdout.splitlines():
-            record = json.loads(line)
-            results[record["index"]] = record
-            first = record["index"] + 1
-        if first < len(jobs) and results[first] is None and process.returncode:
-            results[first] = {"refusal": f"the runtime ended with {process.returncode}"}
-            first += 1
-    raw = (folder / "outputs.bin").read_bytes()
-    for record in results:
-        if "outputs" in record:
-            record["arrays"] = [
-                np.frombuffer(raw, t["type"], int(np.prod(t["dims"], dtype=int)), t["offset"]).reshape(t["dims"])
-                for t in record["outputs"]]
-    return results
-
-
 def write_case(folder, model, feeds, outputs):
     data = folder / "test_data_set_0"
     data.mkdir(parents=True)
@@ -403,7 +363,7 @@ def main():
                 onnx.save(model, path)
                 jobs.append((path, feeds))
                 cases.append((name, case, model, feeds))
-        for (name, case, model, feeds), record in zip(cases, expected_of(folder, jobs)):
+        for (name, case, model, feeds), record in zip(cases, ort.outputs_of(folder, jobs)):
             if "arrays" not in record:
                 print(f"refused by ONNX Runtime: {name}: {record['refusal'][:150]}")
                 continue

@@ -1,4 +1,4 @@
-"""ONNX Runtime as the judge: pairs of models compared by ort_compare.js.
+"""ONNX Runtime as the judge: pairs of models compared by ort_compare.js, outputs by ort_run.js.
 
 Python reads the inputs (TensorProto or arrays) and hands them over as raw bytes,
 so that the node side knows no protobuf. A crash of the runtime ends only the
@@ -18,6 +18,7 @@ from onnx import numpy_helper
 from harness import CACHE, MODELS
 
 SCRIPT = pathlib.Path(__file__).with_name("ort_compare.js")
+RUNNER = pathlib.Path(__file__).with_name("ort_run.js")
 
 
 def available():
@@ -103,3 +104,41 @@ class Batch:
                 results[self.jobs[first]["name"]] = (crash, f"the runtime crashed ({process.returncode})")
                 first += 1
         return results
+
+
+def store_arrays(file, arrays):
+    stored = []
+    for name, array in arrays.items():
+        raw = numpy.ascontiguousarray(array).tobytes()
+        stored.append({"name": name, "type": array.dtype.name, "dims": list(array.shape),
+                       "offset": file.tell(), "bytes": len(raw)})
+        file.write(raw)
+    return stored
+
+
+def outputs_of(folder, jobs):
+    """What ONNX Runtime gives for each job, or why it refuses."""
+    with open(folder / "inputs.bin", "wb") as data:
+        lines = [json.dumps({"model": str(model), "inputs": store_arrays(data, feeds)}) for model, feeds in jobs]
+    (folder / "jobs.jsonl").write_text("\n".join(lines) + "\n")
+    (folder / "outputs.bin").write_bytes(b"")
+    results = [None] * len(jobs)
+    first = 0
+    while first < len(jobs):
+        process = subprocess.run(
+            ["node", RUNNER, folder / "jobs.jsonl", folder / "inputs.bin", folder / "outputs.bin", str(first)],
+            capture_output=True, text=True, env=dict(os.environ, ONNXQUANT_CACHE=str(CACHE)))
+        for line in process.stdout.splitlines():
+            record = json.loads(line)
+            results[record["index"]] = record
+            first = record["index"] + 1
+        if first < len(jobs) and results[first] is None and process.returncode:
+            results[first] = {"refusal": f"the runtime ended with {process.returncode}"}
+            first += 1
+    raw = (folder / "outputs.bin").read_bytes()
+    for record in results:
+        if "outputs" in record:
+            record["arrays"] = [
+                numpy.frombuffer(raw, t["type"], int(numpy.prod(t["dims"], dtype=int)), t["offset"]).reshape(t["dims"])
+                for t in record["outputs"]]
+    return results

@@ -5,6 +5,44 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ResolveBranches : Pass<"onnx-resolve-branches", "::mlir::ModuleOp"> {
+  let summary = "make ranks known that depend on the branch of an If";
+  let description = [{
+    An If of a known condition is replaced by its branch. Where the branches of
+    any other If give a value of different ranks, what follows is moved into
+    both branches: there the rank is known, and questions that the model asks
+    about it are answered. A branch that cannot be run for the shapes at hand
+    ends in a check that fails with the reason.
+
+    ```mlir
+    %r = "onnx.If"(%c) ({
+      %s = "onnx.Squeeze"(%x, %axes) : (tensor<?x8x?xf32>, tensor<1xi64>) -> tensor<?x8xf32>
+      onnx.Yield %s : tensor<?x8xf32>
+    }, {
+      onnx.Yield %x : tensor<?x8x?xf32>
+    }) : (tensor<i1>) -> tensor<*xf32>
+    %y = "onnx.Relu"(%r) : (tensor<*xf32>) -> tensor<*xf32>
+    // becomes
+    %y = "onnx.If"(%c) ({
+      %s = "onnx.Squeeze"(%x, %axes) : (tensor<?x8x?xf32>, tensor<1xi64>) -> tensor<?x8xf32>
+      %t = "onnx.Relu"(%s) : (tensor<?x8xf32>) -> tensor<?x8xf32>
+      onnx.Yield %t : tensor<?x8xf32>
+    }, {
+      %t = "onnx.Relu"(%x) : (tensor<?x8x?xf32>) -> tensor<?x8x?xf32>
+      onnx.Yield %t : tensor<?x8x?xf32>
+    }) : (tensor<i1>) -> tensor<*xf32>
+    ```
+  }];
+  let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::ub::UBDialect"];
+  let statistics = [
+    Statistic<"numTaken", "taken", "Branches that are always taken">,
+    Statistic<"numSunk", "sunk", "Branches that what follows was moved into">,
+    Statistic<"numCut", "cut", "Branches that can't be run">,
+  ];
+}
+
 def ConvertONNXToLinalg : Pass<"onnx-to-linalg", "::mlir::ModuleOp"> {
   let summary = "lower graphs to linalg, tensor, scf, arith and math";
   let description = [{

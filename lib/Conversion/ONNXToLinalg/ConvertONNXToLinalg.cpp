@@ -7,6 +7,7 @@
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 namespace onnxquant {
@@ -84,6 +85,23 @@ struct LowerReturn : OpConversionPattern<ir::ReturnOp> {
   matchAndRewrite(ir::ReturnOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOpWithNewOp<func::ReturnOp>(op, adaptor.getOperands());
+    return success();
+  }
+};
+
+/// A value behind a check that fails: any tensor will do.
+struct LowerPoison : OpConversionPattern<ub::PoisonOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(ub::PoisonOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto type = dyn_cast_if_present<RankedTensorType>(
+        getTypeConverter()->convertType(op.getType()));
+    if (!type)
+      return rewriter.notifyMatchFailure(op, "the value has no stored form");
+    Value zero = arith::ConstantIndexOp::create(rewriter, op.getLoc(), 0);
+    SmallVector<Value> sizes(type.getNumDynamicDims(), zero);
+    rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, type, sizes);
     return success();
   }
 };
@@ -178,7 +196,7 @@ void ConvertONNXToLinalg::runOnOperation() {
   RewritePatternSet patterns(context);
   populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns,
                                                                  types);
-  patterns.add<LowerConstant, LowerReturn>(types, context);
+  patterns.add<LowerConstant, LowerPoison, LowerReturn>(types, context);
   addMathLowerings(patterns, types);
   addTensorLowerings(patterns, types);
   addNNLowerings(patterns, types);
@@ -194,7 +212,7 @@ void ConvertONNXToLinalg::runOnOperation() {
   target.addLegalDialect<arith::ArithDialect, cf::ControlFlowDialect,
                          linalg::LinalgDialect, math::MathDialect,
                          scf::SCFDialect, tensor::TensorDialect>();
-  target.addIllegalDialect<ir::ONNXDialect>();
+  target.addIllegalDialect<ir::ONNXDialect, ub::UBDialect>();
   // Left out values have no users in the end.
   target.addLegalOp<ModuleOp, UnrealizedConversionCastOp, ir::NoValueOp,
                     ir::EntryPointOp, func::ReturnOp>();

@@ -93,22 +93,56 @@ static LogicalResult inferTaken(IfOp op, Region &taken, Region &other,
   return success();
 }
 
+/// Makes the types of a branch say nothing again but their elements.
+static void openShapes(ShapeContext &ctx, Region &branch) {
+  forgetAll(ctx, branch);
+  branch.walk([](Operation *op) {
+    op->removeAttr(dimParamsAttr);
+    if (!isa<ShapeInferenceOpInterface>(op) ||
+        isa<ConstantOp, NoValueOp, CustomOp>(op))
+      return;
+    for (OpResult result : op->getResults())
+      if (auto tensor = dyn_cast<TensorType>(result.getType()))
+        result.setType(UnrankedTensorType::get(tensor.getElementType()));
+  });
+}
+
+/// Infers both branches; gives the one that counts if the other can't be right
+/// for the shapes at hand, which then is an error only if it is run.
+static FailureOr<Region *> inferBranches(IfOp op, ShapeContext &ctx) {
+  Region &first = op.getThenBranch(), &second = op.getElseBranch();
+  bool firstFits = succeeded(inferQuietly(ctx, first));
+  bool secondFits = succeeded(inferQuietly(ctx, second));
+  if (firstFits && secondFits)
+    return nullptr;
+  if (!firstFits && !secondFits) {
+    // Once more, for its error to be reported.
+    (void)ctx.infer(first);
+    return failure();
+  }
+  openShapes(ctx, firstFits ? second : first);
+  return firstFits ? &first : &second;
+}
+
 LogicalResult IfOp::inferShapes(ShapeContext &ctx) {
   std::optional<int64_t> condition = ctx.getConstant(getCond());
-  Region *taken = nullptr;
+  Region *taken = nullptr, *fitting = nullptr;
   if (condition) {
     taken = *condition != 0 ? &getThenBranch() : &getElseBranch();
     Region &other = *condition != 0 ? getElseBranch() : getThenBranch();
     if (failed(inferTaken(*this, *taken, other, ctx)))
       return failure();
-  } else if (failed(ctx.infer(getThenBranch())) ||
-             failed(ctx.infer(getElseBranch()))) {
-    return failure();
+    fitting = taken;
+  } else {
+    FailureOr<Region *> only = inferBranches(*this, ctx);
+    if (failed(only))
+      return failure();
+    fitting = *only;
   }
   for (OpResult result : getOperation()->getResults()) {
     unsigned index = result.getResultNumber();
-    Value a = getYielded(taken ? *taken : getThenBranch())[index];
-    Value b = getYielded(taken ? *taken : getElseBranch())[index];
+    Value a = getYielded(fitting ? *fitting : getThenBranch())[index];
+    Value b = getYielded(fitting ? *fitting : getElseBranch())[index];
     if (failed(ctx.set(result, joinElementTypes(a, b),
                        joinDims(ctx, ctx.getDims(a), ctx.getDims(b)))))
       return failure();
