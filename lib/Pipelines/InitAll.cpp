@@ -5,6 +5,8 @@
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Dialect/ONNX/QuantizableOpInterface.h"
 #include "OnnxQuant/Pipelines/Compile.h"
+#include "OnnxQuant/Pipelines/JitExecutor.h"
+#include "OnnxQuant/Pipelines/Preprocess.h"
 #include "OnnxQuant/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -45,7 +47,11 @@ void onnxquant::registerAllDialects(DialectRegistry &registry) {
 }
 
 void onnxquant::registerAllPasses() {
+  // The first registration of a pass counts: this one can compute.
+  registerPass(
+      [] { return createFoldConstants([] { return createJitExecutor(); }); });
   registerOnnxQuantPasses();
   registerOnnxQuantConversionPasses();
   registerCompilePipelines();
+  registerPreprocessPipeline();
 }

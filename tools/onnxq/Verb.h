@@ -25,6 +25,7 @@ extern const Verb benchVerb;
 extern const Verb compileVerb;
 extern const Verb infoVerb;
 extern const Verb runVerb;
+extern const Verb preprocessVerb;
 extern const Verb testVerb;
 
 } // namespace onnxquant::cli

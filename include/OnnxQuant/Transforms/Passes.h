@@ -3,8 +3,10 @@
 #ifndef ONNXQUANT_TRANSFORMS_PASSES_H
 #define ONNXQUANT_TRANSFORMS_PASSES_H
 
+#include "OnnxQuant/Support/Executor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include <functional>
 #include <memory>
 
 namespace onnxquant {
@@ -14,6 +16,14 @@ namespace onnxquant {
 
 #define GEN_PASS_REGISTRATION
 #include "OnnxQuant/Transforms/Passes.h.inc"
+
+/// Makes an executor for a pass that runs compiled pieces of a model.
+using ExecutorFactory = std::function<std::unique_ptr<Executor>()>;
+
+/// Constant folding that computes; without a factory it only follows shapes.
+std::unique_ptr<mlir::Pass> createFoldConstants(ExecutorFactory factory);
+std::unique_ptr<mlir::Pass> createFoldConstants(ExecutorFactory factory,
+                                                FoldConstantsOptions options);
 
 } // namespace onnxquant
 

@@ -1,0 +1,115 @@
+// What the preprocessing passes share: constants read and made, names handed
+// on, patterns applied, and counts reported.
+
+#ifndef ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_REWRITING_H
+#define ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_REWRITING_H
+
+#include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Rewrite/FrozenRewritePatternSet.h"
+
+namespace onnxquant::preprocess {
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+/// A constant float tensor, its elements widened.
+struct Weights {
+  mlir::RankedTensorType type;
+  std::vector<double> values;
+
+  double &operator[](size_t index) { return values[index]; }
+  double operator[](size_t index) const { return values[index]; }
+};
+
+/// The elements of a float constant; none if `value` is something else.
+std::optional<Weights> readWeights(mlir::Value value);
+/// The same for a constant of one element.
+std::optional<double> readScalar(mlir::Value value);
+/// The elements of an integer constant of up to 1024 of them.
+std::optional<llvm::SmallVector<int64_t>> readSmallInts(mlir::Value value);
+
+/// Elements of `type` from their raw form. Large ones become a resource.
+mlir::ElementsAttr makeElements(mlir::RankedTensorType type,
+                                llvm::ArrayRef<char> bytes,
+                                llvm::StringRef name);
+/// Rounds to the element type; null if that makes a number infinite or not a
+/// number.
+mlir::ElementsAttr makeElements(const Weights &weights, llvm::StringRef name);
+mlir::ElementsAttr makeInts(llvm::ArrayRef<int64_t> values,
+                            mlir::MLIRContext *context);
+
+/// A constant under a tensor's name.
+mlir::Value makeConstant(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::ElementsAttr elements, llvm::StringRef name);
+mlir::Value makeNoValue(mlir::OpBuilder &builder, mlir::Location loc);
+/// The name for what takes the place of a constant: its own if `user` is the
+/// only one that uses it, else one that says whose it is.
+std::string nameForNew(mlir::Value constant, mlir::Operation *user,
+                       llvm::StringRef suffix);
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+/// The name that the model gives a tensor or a node; empty if none is known.
+llvm::StringRef getTensorName(mlir::Value value);
+llvm::StringRef getNodeName(mlir::Operation *op);
+void setTensorName(mlir::OpResult result, llvm::StringRef name);
+
+/// Gives `op`'s results the names, dimensions and notes of the results of
+/// `last`, whose place it takes.
+void inheritResults(mlir::Operation *op, mlir::Operation *last);
+
+/// Whether a tensor is an output of the graph that it belongs to.
+bool isOutput(mlir::Value value);
+
+/// Whether `replacement` can take the place of `result`: no output loses its
+/// name by it and no type becomes wrong.
+bool canReplace(mlir::OpResult result, mlir::Value replacement);
+/// Replaces a result of an op; an output's name goes to the replacement.
+void replaceResult(mlir::RewriterBase &rewriter, mlir::OpResult result,
+                   mlir::Value replacement);
+
+//===----------------------------------------------------------------------===//
+// Matching
+//===----------------------------------------------------------------------===//
+
+/// The op of type `OpTy` that makes `value`, if nothing else reads it.
+template <typename OpTy> OpTy getOnlyProducer(mlir::Value value) {
+  auto op = value.getDefiningOp<OpTy>();
+  return op && value.hasOneUse() ? op : OpTy();
+}
+
+/// The rank of a tensor, if it is known.
+std::optional<int64_t> getRank(mlir::Value value);
+/// Whether a tensor's elements are floats.
+bool isFloat(mlir::Value value);
+
+/// The constant among an op's two operands, and the other operand; none if not
+/// exactly one is constant.
+struct ConstantAndOther {
+  mlir::Value constant, other;
+  /// Whether the constant is the second operand.
+  bool second;
+};
+std::optional<ConstantAndOther> splitOperands(mlir::Operation *op);
+
+//===----------------------------------------------------------------------===//
+// Passes
+//===----------------------------------------------------------------------===//
+
+/// Applies patterns until none matches. Constants are neither folded nor
+/// merged, so that their names stay.
+llvm::LogicalResult applyPatterns(mlir::ModuleOp module,
+                                  const mlir::FrozenRewritePatternSet &set);
+
+/// Adds to the module's report, if it wants one: it then has a dictionary
+/// `onnxq.report` from passes to what they did.
+void addToReport(mlir::ModuleOp module, llvm::StringRef pass,
+                 llvm::StringRef what, int64_t count);
+
+} // namespace onnxquant::preprocess
+
+#endif // ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_REWRITING_H
