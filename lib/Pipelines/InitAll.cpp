@@ -8,6 +8,7 @@
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/Preprocess.h"
 #include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Quantize/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
@@ -51,6 +52,7 @@ void onnxquant::registerAllPasses() {
   registerPass(
       [] { return createFoldConstants([] { return createJitExecutor(); }); });
   registerOnnxQuantPasses();
+  registerOnnxQuantQuantizePasses();
   registerOnnxQuantConversionPasses();
   registerCompilePipelines();
   registerPreprocessPipeline();

@@ -60,8 +60,9 @@ def ONNX_QuantizableOpInterface : OpInterface<"QuantizableOpInterface"> {
     "", [{ return ::std::nullopt; }]>,
 
     InterfaceMethod<[{
-      The axis of `operand` that products are summed along (the first, where
-      there are several): blocks of weights lie along it.
+      The axis of `operand`, an activation or a weight, that products are summed
+      along (the first, where there are several): blocks of weights lie along
+      it, and means of activations are taken for each of its indices.
     }], "::std::optional<int64_t>", "getReductionAxis",
     (ins "unsigned":$operand), "", [{ return ::std::nullopt; }]>,
 
@@ -122,8 +123,17 @@ def ONNX_QuantizableOpInterface : OpInterface<"QuantizableOpInterface"> {
          "::llvm::ArrayRef<::onnxquant::onnx::QuantizedOperand>":$operands), "",
     [{ return ::mlir::failure(); }]>,
 
+    InterfaceMethod<[{
+      Whether runtimes have that form for unsigned weights only.
+    }], "bool", "takesUnsignedIntegers", (ins), "", [{ return false; }]>,
+
     InterfaceMethod<"The factor of the products.", "double", "getProductFactor",
     (ins), "", [{ return 1.0; }]>,
+
+    InterfaceMethod<[{
+      The share of a channel's weights that meet in one element of the result,
+      on average.
+    }], "double", "getShareOfTaps", (ins), "", [{ return 1.0; }]>,
 
     InterfaceMethod<[{
       Builds the op of com.microsoft that quantizes its activations itself.

@@ -33,8 +33,8 @@ struct ConvModel : public ConvolutionBase<ConvModel, ConvOp> {
   std::optional<int64_t> getChannelAxis(Operation *, unsigned i) const {
     return i == 1 ? std::optional<int64_t>(0) : std::nullopt;
   }
-  std::optional<int64_t> getReductionAxis(Operation *, unsigned i) const {
-    return i == 1 ? std::optional<int64_t>(1) : std::nullopt;
+  std::optional<int64_t> getReductionAxis(Operation *, unsigned) const {
+    return 1;
   }
   QuantizedForm getQLinearForm(Operation *) const {
     return QuantizedForm::Standard;
@@ -56,6 +56,8 @@ struct ConvModel : public ConvolutionBase<ConvModel, ConvOp> {
                       windowAttributes)
         ->getResult(0);
   }
+  /// ONNX Runtime has no kernel of ConvInteger for signed weights.
+  bool takesUnsignedIntegers(Operation *) const { return true; }
   FailureOr<Value> buildInteger(Operation *op, OpBuilder &builder,
                                 ArrayRef<QuantizedOperand> operands) const {
     const QuantizedOperand &x = operands[0], &w = operands[1];
@@ -80,7 +82,14 @@ struct ConvTransposeModel
                : std::nullopt;
   }
   std::optional<int64_t> getReductionAxis(Operation *, unsigned i) const {
-    return i == 1 ? std::optional<int64_t>(0) : std::nullopt;
+    return i == 1 ? 0 : 1;
+  }
+  double getShareOfTaps(Operation *op) const {
+    double share = 1;
+    if (ArrayAttr strides = cast<ConvTransposeOp>(op).getStridesAttr())
+      for (Attribute stride : strides)
+        share /= static_cast<double>(cast<IntegerAttr>(stride).getInt());
+    return share;
   }
 };
 

@@ -1,0 +1,37 @@
+// The pass that makes a quantized model of a float one.
+
+#ifndef ONNXQUANT_TRANSFORMS_QUANTIZE_PASSES_H
+#define ONNXQUANT_TRANSFORMS_QUANTIZE_PASSES_H
+
+#include "OnnxQuant/Transforms/Quantize/Report.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include <functional>
+#include <memory>
+
+namespace onnxquant {
+
+#define GEN_PASS_DECL
+#include "OnnxQuant/Transforms/Quantize/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "OnnxQuant/Transforms/Quantize/Passes.h.inc"
+
+/// The pass, which hands its report to `sink` as well.
+std::unique_ptr<mlir::Pass>
+createQuantize(QuantizeOptions options,
+               std::function<void(const QuantizeReport &)> sink);
+
+/// The names of all options, as the command line and configuration files spell
+/// them.
+llvm::ArrayRef<llvm::StringRef> quantizeOptionNames();
+/// Whether an option is a flag, so that its value may be left out.
+bool isQuantizeFlag(llvm::StringRef name);
+/// Sets an option by its name. Lists take their elements one by one or
+/// separated by commas. The error says what was expected.
+llvm::Error setQuantizeOption(QuantizeOptions &options, llvm::StringRef name,
+                              llvm::StringRef value);
+
+} // namespace onnxquant
+
+#endif // ONNXQUANT_TRANSFORMS_QUANTIZE_PASSES_H

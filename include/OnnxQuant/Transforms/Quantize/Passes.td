@@ -1,0 +1,136 @@
+// The pass that makes a quantized model of a float one.
+
+#ifndef ONNXQUANT_TRANSFORMS_QUANTIZE_PASSES_TD
+#define ONNXQUANT_TRANSFORMS_QUANTIZE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def Quantize : Pass<"onnx-quantize", "::mlir::ModuleOp"> {
+  let summary = "quantize a float model by the ranges of its tensors";
+  let description = [{
+    Stores weights as integers and lets activations pass through integers where
+    that pays. Ranges of activations come from the module's attribute
+    `onnxq.calibration`, from the options, or at run time (`dynamic`).
+
+    `mode` is the form of the result: `qdq` puts QuantizeLinear and
+    DequantizeLinear around float ops; `qlinear` has QLinearConv and
+    QLinearMatMul; `integer` has ConvInteger and MatMulInteger; `qat` takes over
+    the quantizers that a model was trained with. `placement` says which
+    activations are quantized: `fused` those that feed a contraction, `every-op`
+    those of every op that can be quantized.
+
+    ```mlir
+    module attributes {onnxq.calibration = {x = {min = 0.0, max = 2.55}}} {
+      func.func @main_graph(%x: tensor<1x4xf32> {onnx.name = "x"}) -> tensor<1x2xf32> {
+        %w = onnx.Constant dense<[[1.27, 0.0], [0.0, 1.27], [0.0, 0.0], [0.0, 0.0]]> : tensor<4x2xf32>
+        %y = "onnx.MatMul"(%x, %w) : (tensor<1x4xf32>, tensor<4x2xf32>) -> tensor<1x2xf32>
+        onnx.Return %y : tensor<1x2xf32>
+      }
+    }
+    // becomes, per tensor
+    %scale = onnx.Constant dense<0.01> : tensor<f32>
+    %zero = onnx.Constant dense<0> : tensor<ui8>
+    %q = "onnx.QuantizeLinear"(%x, %scale, %zero) : (tensor<1x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x4xui8>
+    %xd = "onnx.DequantizeLinear"(%q, %scale, %zero) : (tensor<1x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x4xf32>
+    %wq = onnx.Constant dense<[[127, 0], [0, 127], [0, 0], [0, 0]]> : tensor<4x2xi8>
+    %wd = "onnx.DequantizeLinear"(%wq, ...) : (tensor<4x2xi8>, tensor<f32>, tensor<i8>) -> tensor<4x2xf32>
+    %y = "onnx.MatMul"(%xd, %wd) : (tensor<1x4xf32>, tensor<4x2xf32>) -> tensor<1x2xf32>
+    ```
+
+    A missing range is an error that names the tensor. Every node that is not
+    quantized is in the report with the reason.
+  }];
+  let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
+                           "::mlir::func::FuncDialect"];
+  let options = [
+    Option<"mode", "mode", "std::string", "\"qdq\"",
+      "form of the result: qdq, qlinear, integer or qat">,
+    Option<"dynamic", "dynamic", "bool", "false",
+      "take the scales of activations at run time">,
+    Option<"quantizationMode", "quantization-mode", "std::string", "",
+      "mode and dynamic by another name: IntegerOps_Static, IntegerOps_Dynamic, "
+      "QLinearOps_Static, QLinearOps_Dynamic">,
+    Option<"placement", "placement", "std::string", "\"fused\"",
+      "activations to quantize: fused or every-op">,
+    Option<"biasCorrection", "bias-correction", "std::string", "\"local\"",
+      "local: move the mean error of quantized weights into the bias; or none">,
+    Option<"perChannel", "per-channel", "bool", "true",
+      "one scale for each output channel of a weight">,
+    Option<"nbits", "nbits", "int64_t", "8",
+      "bits of activations and weights: 8 or 16; 4 is for weights">,
+    Option<"activationType", "activation-type", "std::string", "",
+      "u8, s8, u16 or s16 (u8)">,
+    Option<"weightType", "weight-type", "std::string", "",
+      "u8, s8, u16, s16, u4 or s4 (s8)">,
+    Option<"asymmetricInputTypes", "asymmetric-input-types", "std::string", "",
+      "true: unsigned activations and signed weights; false: both unsigned">,
+    Option<"symmetricActivations", "symmetric-activations", "bool", "false",
+      "ranges of activations around zero">,
+    Option<"symmetricWeights", "symmetric-weights", "std::string", "\"auto\"",
+      "ranges of weights around zero: true, false, or auto: for signed types "
+      "and for scales per channel">,
+    Option<"reduceRange", "reduce-range", "bool", "false",
+      "weights use one bit less than their type has">,
+    Option<"blockSize", "block-size", "int64_t", "0",
+      "one scale for each run of this many weights along the sum (0: none)">,
+    ListOption<"opTypes", "op-types-to-quantize", "std::string",
+      "operators to quantize, such as Conv,MatMul (all that can be)">,
+    ListOption<"nodes", "nodes-to-quantize", "std::string",
+      "only these nodes: names or regular expressions">,
+    ListOption<"excluded", "nodes-to-exclude", "std::string",
+      "not these nodes: names or regular expressions">,
+    Option<"inputParams", "input-quantization-params", "std::string", "",
+      "JSON or a file of it: {\"tensor\": [zero point, scale]} of activations "
+      "that enter nodes">,
+    Option<"outputParams", "output-quantization-params", "std::string", "",
+      "the same of activations that leave nodes">,
+    Option<"tensorOverrides", "tensor-overrides", "std::string", "",
+      "JSON or a file of it: {\"tensor\": {\"type\": .., \"scale\": .., "
+      "\"zero_point\": .., \"min\": .., \"max\": .., \"axis\": .., "
+      "\"symmetric\": .., \"reduce_range\": ..}}">,
+    Option<"matmulConstBOnly", "matmul-const-b-only", "std::string", "\"auto\"",
+      "quantize only products by a constant: true, false, or auto: where "
+      "dynamic">,
+    Option<"dedicatedPair", "dedicated-qdq-pair", "bool", "false",
+      "a pair of quantizer and dequantizer for each user of a tensor">,
+    Option<"weightPair", "add-qdq-pair-to-weight", "bool", "false",
+      "leave weights in float, and quantize them in the graph">,
+    Option<"quantizeBias", "quantize-bias", "bool", "true",
+      "store biases as 32-bit integers">,
+    Option<"minimumRealRange", "minimum-real-range", "double", "0.0",
+      "the least width of a range">,
+    Option<"keepActivations", "keep-removable-activations", "bool", "false",
+      "keep a Relu or Clip that saturation makes superfluous">,
+    Option<"excludeOutputs", "exclude-output-quantization", "bool", "false",
+      "don't quantize the graph's outputs (placement=every-op)">,
+    Option<"forceNoInputCheck", "force-quantize-no-input-check", "bool",
+      "false",
+      "quantize ops that only move data also where their input is float "
+      "(placement=every-op)">,
+    Option<"enableSubgraph", "enable-subgraph", "bool", "false",
+      "quantize the bodies of If, Loop and Scan as well">,
+    Option<"contribOps", "contrib-ops", "bool", "false",
+      "use the quantized ops of com.microsoft">,
+    Option<"contribQdq", "contrib-qdq", "bool", "false",
+      "use com.microsoft's quantizers for 16 and 4 bits, which need no opset "
+      "21">,
+    Option<"int16First", "int16-first", "int64_t", "0",
+      "store the first N activations in 16 bits">,
+    ListOption<"int16Tensors", "int16-tensors", "std::string",
+      "store these activations in 16 bits: names or regular expressions">,
+    Option<"qatForm", "qat-form", "std::string", "\"qdq\"",
+      "what mode=qat leaves: qdq, qlinear or integer">,
+    Option<"report", "report", "std::string", "",
+      "file to write a JSON report to">,
+    Option<"remarks", "remarks", "bool", "false",
+      "a remark for each node: quantized, or why not">,
+  ];
+  let statistics = [
+    Statistic<"numQuantized", "quantized", "Nodes quantized">,
+    Statistic<"numFloat", "float", "Nodes left in float">,
+    Statistic<"numActivations", "activations", "Activations quantized">,
+    Statistic<"numWeights", "weights", "Weights quantized">,
+  ];
+}
+
+#endif // ONNXQUANT_TRANSFORMS_QUANTIZE_PASSES_TD

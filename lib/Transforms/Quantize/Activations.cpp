@@ -1,0 +1,294 @@
+// Gives activations their parameters: from the user, from the function that
+// makes them, or from their calibrated range. Tensors that share numbers share
+// parameters; what is clamped takes the range of what the clamp leaves.
+
+#include "OnnxQuant/Support/NearestName.h"
+#include "Plan.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/Support/Regex.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnx;
+using namespace onnxquant::quantize;
+
+namespace {
+
+class ActivationCollector {
+public:
+  explicit ActivationCollector(Plan &plan)
+      : plan(plan), settings(plan.settings) {
+    ranges = plan.module->getAttrOfType<DictionaryAttr>("onnxq.calibration");
+  }
+  LogicalResult run();
+
+private:
+  std::optional<RealRange> observed(Value value);
+  std::optional<RealRange> rangeOf(Value value);
+  QuantizedForm formOf(QuantizableOpInterface op);
+  LogicalResult readGiven(Activation &activation);
+  LogicalResult useRange(ArrayRef<Value> group);
+  void group();
+  void widen();
+  LogicalResult reportMissing();
+
+  Plan &plan;
+  const Settings &settings;
+  DictionaryAttr ranges;
+  /// Indices of activations that have one set of parameters.
+  llvm::EquivalenceClasses<unsigned> groups;
+  /// Ranges of constants that join a group.
+  llvm::DenseMap<Value, SmallVector<RealRange>> constants;
+  llvm::DenseMap<Value, QuantType> types;
+  std::vector<std::string> missing;
+};
+
+} // namespace
+
+std::optional<RealRange> ActivationCollector::observed(Value value) {
+  auto override = settings.overrides.find(tensorName(value));
+  if (override != settings.overrides.end() && override->second.min)
+    return RealRange{*override->second.min, *override->second.max};
+  auto entry =
+      ranges ? dyn_cast_or_null<DictionaryAttr>(ranges.get(tensorName(value)))
+             : DictionaryAttr();
+  if (!entry)
+    return std::nullopt;
+  auto min = dyn_cast_or_null<FloatAttr>(entry.get("min"));
+  auto max = dyn_cast_or_null<FloatAttr>(entry.get("max"));
+  if (!min || !max)
+    return std::nullopt;
+  return RealRange{min.getValueAsDouble(), max.getValueAsDouble()};
+}
+
+/// The form that an op is going to have.
+QuantizedForm ActivationCollector::formOf(QuantizableOpInterface op) {
+  QuantizedForm form = op.getQLinearForm();
+  if (!settings.quantizesResults() ||
+      (form == QuantizedForm::Contrib && !settings.contribOps))
+    return QuantizedForm::None;
+  return form;
+}
+
+std::optional<RealRange> ActivationCollector::rangeOf(Value value) {
+  std::optional<RealRange> range = observed(value);
+  if (auto op = value.getDefiningOp<QuantizableOpInterface>()) {
+    // What is observed of a function may be narrower than all it can give; a
+    // Softmax is the exception, since its kernels expect the whole range.
+    std::optional<RealRange> fixed = op.getFixedRange(formOf(op));
+    if (fixed && (!range || !op.isElementwise()))
+      range = fixed;
+  }
+  if (!value.hasOneUse())
+    return range;
+  auto next = dyn_cast<QuantizableOpInterface>(*value.user_begin());
+  std::optional<RealRange> clamp =
+      next && plan.isSelected(next) ? next.getClamp() : std::nullopt;
+  if (!clamp || next->getOperand(0) != value)
+    return range;
+  if (std::optional<RealRange> after = observed(next->getResult(0)))
+    return after;
+  if (range)
+    range = RealRange{std::clamp(range->min, clamp->min, clamp->max),
+                      std::clamp(range->max, clamp->min, clamp->max)};
+  return range;
+}
+
+/// The type of an activation: the user's, or that of all activations.
+static QuantType typeOf(const Settings &settings, StringRef name) {
+  auto override = settings.overrides.find(name);
+  if (override != settings.overrides.end() && override->second.type)
+    return *override->second.type;
+  return settings.activation;
+}
+
+LogicalResult ActivationCollector::readGiven(Activation &activation) {
+  const TensorOverride &given = settings.overrides.lookup(activation.name);
+  Parameters &parameters = activation.parameters;
+  parameters.type = types.lookup(activation.value);
+  parameters.scaleType = *scaleTypeOf(activation.value);
+  if (given.scales.size() != 1 || given.axis)
+    return plan.module.emitError("tensor '")
+           << activation.name
+           << "' is an activation, and expects one scale for all of it";
+  int64_t zeroPoint = given.zeroPoints.empty() ? 0 : given.zeroPoints[0];
+  if (zeroPoint < parameters.type.min() || zeroPoint > parameters.type.max())
+    return plan.module.emitError("tensor '")
+           << activation.name << "' expects a zero point of type "
+           << parameters.type.str() << ", but got " << zeroPoint;
+  parameters.values = {
+      {castScale(given.scales[0], parameters.scaleType), zeroPoint}};
+  return success();
+}
+
+/// Ops that share parameters join their quantized tensors.
+void ActivationCollector::group() {
+  for (auto [index, entry] : llvm::enumerate(plan.activations))
+    groups.insert(index);
+  auto indexOf = [&](Value value) -> std::optional<unsigned> {
+    auto it = plan.activations.find(value);
+    if (it == plan.activations.end() || it->second.dynamic)
+      return std::nullopt;
+    return it - plan.activations.begin();
+  };
+  for (Node &node : plan.nodes) {
+    auto op = dyn_cast<QuantizableOpInterface>(node.op);
+    if (!node.quantized || !op || !op.sharesParameters())
+      continue;
+    std::optional<unsigned> first;
+    auto join = [&](Value value) {
+      std::optional<unsigned> index = indexOf(value);
+      if (!index)
+        return;
+      if (first)
+        groups.unionSets(*first, *index);
+      first = index;
+    };
+    for (unsigned index : op.getQuantizableResults())
+      join(op->getResult(index));
+    for (unsigned index : op.getQuantizableOperands())
+      join(op->getOperand(index));
+    if (!first)
+      continue;
+    for (unsigned index : op.getQuantizableOperands())
+      if (constantOf(op->getOperand(index)))
+        if (auto numbers = numbersOf(op->getOperand(index)))
+          if (auto range = finiteRange(*numbers))
+            constants[(plan.activations.begin() + *first)->first].push_back(
+                {range->first, range->second});
+  }
+}
+
+/// Chosen activations get 16 bits, with all that share their parameters.
+void ActivationCollector::widen() {
+  std::vector<llvm::Regex> patterns;
+  for (const std::string &text : settings.int16Tensors)
+    patterns.emplace_back("^(" + text + ")$");
+  int64_t first = settings.int16First;
+  for (auto [index, entry] : llvm::enumerate(plan.activations)) {
+    Activation &activation = entry.second;
+    QuantType &type = types[activation.value];
+    bool wide = false;
+    for (auto [text, regex] : llvm::zip(settings.int16Tensors, patterns)) {
+      std::string ignored;
+      wide |= text == activation.name ||
+              (regex.isValid(ignored) && regex.match(activation.name));
+    }
+    // Tensors that share parameters count once.
+    if (first > 0 && groups.getLeaderValue(index) == index) {
+      --first;
+      wide = true;
+    }
+    if (wide)
+      type.bits = 16;
+  }
+}
+
+LogicalResult ActivationCollector::useRange(ArrayRef<Value> group) {
+  std::optional<RealRange> all;
+  auto add = [&](RealRange range) {
+    if (!all)
+      all = range;
+    all->min = std::min(all->min, range.min);
+    all->max = std::max(all->max, range.max);
+  };
+  QuantType type = types.lookup(group.front());
+  TensorOverride override;
+  for (Value value : group) {
+    if (types.lookup(value).bits > type.bits)
+      type = types.lookup(value);
+    auto given = settings.overrides.find(tensorName(value));
+    if (given != settings.overrides.end())
+      override = given->second;
+    if (std::optional<RealRange> range = rangeOf(value)) {
+      if (!std::isfinite(range->min) || !std::isfinite(range->max))
+        return plan.module.emitError("the range of tensor '")
+               << tensorName(value) << "' is not finite";
+      if (range->min > range->max)
+        return plan.module.emitError("the range of tensor '")
+               << tensorName(value) << "' is empty: its least value is above "
+               << "its greatest";
+      add(*range);
+    }
+    for (RealRange range : constants.lookup(value))
+      add(range);
+  }
+  if (!all) {
+    missing.push_back(tensorName(group.front()));
+    return success();
+  }
+  for (Value value : group) {
+    Parameters &parameters = plan.activations[value].parameters;
+    parameters.type = type;
+    parameters.scaleType = *scaleTypeOf(value);
+    ScaleRule rule{type,
+                   override.symmetric.value_or(settings.symmetricActivations),
+                   override.reduceRange.value_or(false),
+                   settings.minimumRealRange, parameters.scaleType};
+    parameters.values = {computeScale(all->min, all->max, rule)};
+  }
+  return success();
+}
+
+LogicalResult ActivationCollector::reportMissing() {
+  if (missing.empty())
+    return success();
+  if (!ranges)
+    return plan.module.emitError("the model has no ranges, and tensor '")
+           << missing[0]
+           << "' needs one: calibrate it, load a table, give "
+              "input-quantization-params, or choose dynamic";
+  constexpr size_t shown = 5;
+  auto diagnostic = plan.module.emitError("no range is known of tensor");
+  diagnostic << (missing.size() > 1 ? "s " : " ");
+  for (size_t i = 0; i < std::min(shown, missing.size()); ++i)
+    diagnostic << (i ? ", '" : "'") << missing[i] << "'";
+  if (missing.size() > shown)
+    diagnostic << " and " << missing.size() - shown << " more";
+  return diagnostic;
+}
+
+LogicalResult ActivationCollector::run() {
+  for (auto &[value, activation] : plan.activations)
+    types[value] = typeOf(settings, activation.name);
+  group();
+  widen();
+  for (const auto &leader : groups) {
+    if (!leader->isLeader())
+      continue;
+    SmallVector<Value> group;
+    SmallVector<unsigned> indices(groups.member_begin(*leader),
+                                  groups.member_end());
+    llvm::sort(indices);
+    const Parameters *given = nullptr;
+    for (unsigned index : indices) {
+      auto &[value, activation] = plan.activations.begin()[index];
+      if (activation.dynamic)
+        continue;
+      group.push_back(value);
+      if (!activation.given)
+        continue;
+      if (failed(readGiven(activation)))
+        return failure();
+      if (!given)
+        given = &activation.parameters;
+    }
+    if (group.empty())
+      continue;
+    if (!given) {
+      if (failed(useRange(group)))
+        return failure();
+      continue;
+    }
+    // What shares numbers with a tensor of given parameters has the same.
+    for (Value value : group)
+      if (!plan.activations[value].given)
+        plan.activations[value].parameters = *given;
+  }
+  return reportMissing();
+}
+
+LogicalResult quantize::collectActivations(Plan &plan) {
+  return ActivationCollector(plan).run();
+}

@@ -1,0 +1,261 @@
+// Biases: their mean error is corrected, and they are made to fit 32 bits.
+//
+// Quantized weights differ from the model's, so that a product is off by
+// (Wq - W) * x. The mean of that over the calibration data is a constant per
+// channel and moves into the bias. Only the layer's own error is corrected, in
+// float, which cannot diverge from layer to layer.
+
+#include "Plan.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnx;
+using namespace onnxquant::quantize;
+
+namespace {
+
+/// A contraction with one weight and one activation.
+struct Layer {
+  QuantizableOpInterface op;
+  Weight *weight;
+  unsigned weightOperand, inputOperand;
+  /// The other operand's parameters; null where they are dynamic.
+  Activation *input;
+  int64_t channels = 0, channelAxis = 0, reductionAxis = 0;
+};
+
+class BiasAdjuster {
+public:
+  explicit BiasAdjuster(Plan &plan) : plan(plan), settings(plan.settings) {}
+  void adjust(Node &node);
+  unsigned withoutMeans = 0;
+
+private:
+  std::optional<Layer> layerOf(QuantizableOpInterface op);
+  bool findBias(Layer &layer, Bias &bias);
+  std::optional<SmallVector<double>> meansOf(Layer &layer);
+  void makeSafe(Layer &layer, const Bias &bias);
+  void correct(Layer &layer, Bias &bias);
+  void chooseScales(Layer &layer, Bias &bias);
+  double productScale(Layer &layer, int64_t channel);
+
+  Plan &plan;
+  const Settings &settings;
+};
+
+} // namespace
+
+std::optional<Layer> BiasAdjuster::layerOf(QuantizableOpInterface op) {
+  SmallVector<unsigned> operands = op.getQuantizableOperands();
+  if (operands.size() != 2 || op.takesWeightsOnly())
+    return std::nullopt;
+  Layer layer;
+  layer.op = op;
+  layer.weightOperand = operands[1];
+  layer.inputOperand = operands[0];
+  auto weight = plan.weights.find(&op->getOpOperand(layer.weightOperand));
+  auto input = plan.activations.find(op->getOperand(layer.inputOperand));
+  std::optional<int64_t> channel = op.getChannelAxis(layer.weightOperand),
+                         reduction = op.getReductionAxis(layer.weightOperand);
+  if (weight == plan.weights.end() || input == plan.activations.end() ||
+      !channel || !reduction)
+    return std::nullopt;
+  layer.weight = &weight->second;
+  layer.input = &input->second;
+  layer.channelAxis = *channel;
+  layer.reductionAxis = *reduction;
+  layer.channels =
+      cast<RankedTensorType>(op->getOperand(layer.weightOperand).getType())
+          .getDimSize(*channel);
+  return layer;
+}
+
+/// Finds the bias, or where one could be. False if there is no place for it.
+bool BiasAdjuster::findBias(Layer &layer, Bias &bias) {
+  std::optional<unsigned> operand = layer.op.getBiasOperand();
+  if (operand) {
+    bias.use = &layer.op->getOpOperand(*operand);
+  } else {
+    // An Add of a constant to the last axis, which nothing else reads before.
+    Value result = layer.op->getResult(0);
+    auto add =
+        result.hasOneUse() ? dyn_cast<AddOp>(*result.user_begin()) : AddOp();
+    if (!add || layer.op.isElementwise() || !plan.find(add))
+      return false;
+    bias.use = &add->getOpOperand(add.getA() == result ? 1 : 0);
+    auto type = dyn_cast<RankedTensorType>(bias.use->get().getType());
+    if (plan.weights.count(bias.use) || !constantOf(bias.use->get()) || !type ||
+        type.getRank() == 0 || type.getNumElements() != layer.channels ||
+        type.getShape().back() != layer.channels)
+      return false;
+  }
+  Value value = bias.use->get();
+  if (isa<NoneType>(value.getType())) {
+    bias.name = nodeName(layer.op) + "_bias";
+    bias.shape = {layer.channels};
+    return true;
+  }
+  bias.name = tensorName(value);
+  std::optional<SmallVector<double>> numbers = numbersOf(value);
+  if (!numbers || static_cast<int64_t>(numbers->size()) != layer.channels)
+    return false;
+  bias.numbers = *numbers;
+  bias.shape =
+      llvm::to_vector(cast<RankedTensorType>(value.getType()).getShape());
+  return true;
+}
+
+/// The scale of a channel's products, as the bias has it.
+double BiasAdjuster::productScale(Layer &layer, int64_t channel) {
+  const Parameters &weight = layer.weight->parameters;
+  const ScaleAndZeroPoint &scale =
+      weight.values[weight.values.size() == 1 ? 0 : channel];
+  return layer.input->parameters.values[0].scale * scale.scale *
+         layer.op.getBiasFactor();
+}
+
+/// Enlarges the scales of channels whose bias would leave 32 bits.
+void BiasAdjuster::makeSafe(Layer &layer, const Bias &bias) {
+  Parameters &weight = layer.weight->parameters;
+  if (layer.weight->given || bias.numbers.empty())
+    return;
+  for (auto [channel, number] : llvm::enumerate(bias.numbers)) {
+    double least = leastBiasScale(std::fabs(number));
+    double scale = productScale(layer, channel);
+    if (scale >= least || scale <= 0)
+      continue;
+    ScaleAndZeroPoint &values =
+        weight.values[weight.values.size() == 1 ? 0 : channel];
+    values.scale = castScale(values.scale * (least / scale), weight.scaleType);
+  }
+}
+
+std::optional<SmallVector<double>> BiasAdjuster::meansOf(Layer &layer) {
+  auto ranges = plan.module->getAttrOfType<DictionaryAttr>("onnxq.calibration");
+  auto entry =
+      ranges ? dyn_cast_or_null<DictionaryAttr>(ranges.get(layer.input->name))
+             : DictionaryAttr();
+  if (!entry)
+    return std::nullopt;
+  auto axis = dyn_cast_or_null<IntegerAttr>(entry.get("channel_axis"));
+  auto means = dyn_cast_or_null<DenseF64ArrayAttr>(entry.get("channel_means"));
+  std::optional<int64_t> wanted = layer.op.getReductionAxis(layer.inputOperand);
+  if (!axis || !means || !wanted || axis.getInt() != *wanted)
+    return std::nullopt;
+  return llvm::to_vector(means.asArrayRef());
+}
+
+void BiasAdjuster::correct(Layer &layer, Bias &bias) {
+  Value value = layer.weight->use->get();
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+  std::optional<SmallVector<double>> means = meansOf(layer);
+  int64_t depth = shape[layer.reductionAxis];
+  if (!means || depth == 0 || means->size() % depth != 0) {
+    ++withoutMeans;
+    return;
+  }
+  // Groups of a convolution read their own share of the channels.
+  int64_t groups = means->size() / depth;
+  if (layer.channels % groups != 0 || layer.op.getBiasFactor() == 0)
+    return;
+  SmallVector<double> numbers = *numbersOf(value);
+  const Parameters &parameters = layer.weight->parameters;
+  auto innerOf = [&](int64_t axis) {
+    int64_t inner = 1;
+    for (int64_t dim : shape.drop_front(axis + 1))
+      inner *= dim;
+    return inner;
+  };
+  int64_t channelInner = innerOf(layer.channelAxis),
+          depthInner = innerOf(layer.reductionAxis);
+  ParameterIndex index(shape, parameters);
+  SmallVector<double> error(layer.channels, 0.0);
+  for (auto [i, number] : llvm::enumerate(numbers)) {
+    int64_t element = static_cast<int64_t>(i);
+    int64_t channel = element / channelInner % layer.channels;
+    int64_t group = channel / (layer.channels / groups);
+    int64_t input = group * depth + element / depthInner % depth;
+    const ScaleAndZeroPoint &scale = parameters.values[index[element]];
+    double quantized = dequantizeValue(
+        quantizeValue(number, scale, parameters.type, parameters.scaleType),
+        scale);
+    error[channel] += (quantized - number) * (*means)[input];
+  }
+  // A weight of higher rank sums over its batches too, which share one bias.
+  double batches = 1;
+  for (auto [axis, dim] : llvm::enumerate(shape))
+    if (!layer.op.getBiasOperand() &&
+        static_cast<int64_t>(axis) != layer.channelAxis &&
+        static_cast<int64_t>(axis) != layer.reductionAxis)
+      batches *= static_cast<double>(dim);
+  double factor = layer.op.getProductFactor() * layer.op.getShareOfTaps() /
+                  layer.op.getBiasFactor() / batches;
+  if (bias.numbers.empty())
+    bias.numbers.assign(layer.channels, 0.0);
+  double sum = 0;
+  for (auto [number, off] : llvm::zip(bias.numbers, error)) {
+    number -= off * factor;
+    sum += off * factor * off * factor;
+  }
+  bias.changed = true;
+  bias.correction = std::sqrt(sum / std::max<int64_t>(1, layer.channels));
+}
+
+/// Scales of a bias that is stored in 32 bits.
+void BiasAdjuster::chooseScales(Layer &layer, Bias &bias) {
+  const Parameters &weight = layer.weight->parameters;
+  bool several = weight.values.size() > 1;
+  SmallVector<double> scales;
+  for (int64_t i = 0; i < (several ? layer.channels : 1); ++i) {
+    double scale = castScale(productScale(layer, i), ScaleType::F32);
+    if (!(scale > 0) || !std::isnormal(scale))
+      return;
+    scales.push_back(scale);
+  }
+  bool fits = llvm::all_of(llvm::enumerate(bias.numbers), [&](auto entry) {
+    double scale = scales[several ? entry.index() : 0];
+    return std::fabs(entry.value()) / scale < 2147483647.0;
+  });
+  if (fits)
+    bias.scales = scales;
+}
+
+void BiasAdjuster::adjust(Node &node) {
+  auto op = cast<QuantizableOpInterface>(node.op);
+  std::optional<Layer> layer = layerOf(op);
+  Bias bias;
+  if (!layer || !findBias(*layer, bias))
+    return;
+  const Parameters &weight = layer->weight->parameters;
+  bool own = bias.use->getOwner() == op.getOperation();
+  bool integers =
+      own && settings.quantizeBias && !layer->input->dynamic &&
+      settings.form != Mode::Integer && weight.blockSize == 0 &&
+      weight.scaleType == ScaleType::F32 &&
+      (weight.values.size() == 1 || weight.axis == layer->channelAxis);
+  if (integers)
+    makeSafe(*layer, bias);
+  if (settings.correctBias)
+    correct(*layer, bias);
+  if (bias.numbers.empty())
+    return;
+  if (integers)
+    chooseScales(*layer, bias);
+  if (integers && bias.scales.empty())
+    node.reason = "its bias stays float: no scale fits it in 32 bits";
+  if (bias.changed || !bias.scales.empty())
+    plan.biases[op] = bias;
+}
+
+LogicalResult quantize::adjustBiases(Plan &plan) {
+  BiasAdjuster adjuster(plan);
+  for (Node &node : plan.nodes)
+    if (node.quantized && cast<QuantizableOpInterface>(node.op).isContraction())
+      adjuster.adjust(node);
+  if (adjuster.withoutMeans > 0)
+    plan.report.notes.push_back(
+        "the biases of " + std::to_string(adjuster.withoutMeans) +
+        " nodes are not corrected: no means are known of their inputs");
+  return success();
+}

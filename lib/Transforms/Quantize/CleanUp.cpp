@@ -1,0 +1,23 @@
+// Removes constants, quantizers and dequantizers that nothing uses any more,
+// and the ranges that have been used up.
+
+#include "Plan.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnx;
+using namespace onnxquant::quantize;
+
+void quantize::cleanUp(Plan &plan) {
+  SmallVector<Operation *> ops;
+  plan.module.walk([&](Operation *op) {
+    if (isa<ConstantOp, NoValueOp, DequantizeLinearOp, QuantizeLinearOp,
+            microsoft::DequantizeLinearOp, microsoft::QuantizeLinearOp>(op))
+      ops.push_back(op);
+  });
+  // Users come after what they use.
+  for (Operation *op : llvm::reverse(ops))
+    if (op->use_empty())
+      op->erase();
+  plan.module->removeAttr("onnxq.calibration");
+}

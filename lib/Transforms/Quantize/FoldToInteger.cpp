@@ -1,0 +1,200 @@
+// Replaces float products of dequantized numbers by exact integer products:
+//   y = float(integer product) * (scale of x * scale of w) + bias
+// Static scales are multiplied here, dynamic ones in the graph.
+
+#include "Fold.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnx;
+using namespace onnxquant::quantize;
+
+namespace {
+
+class IntegerFolder {
+public:
+  explicit IntegerFolder(Plan &plan)
+      : plan(plan), builder(plan.module.getContext()) {}
+  std::string fold(QuantizableOpInterface op);
+
+private:
+  Value create(StringRef opName, ValueRange operands, Type type,
+               const Twine &name);
+  Value toFloat(Value sums, Type type, StringRef name);
+  Value spread(Value parameter, int64_t trailing, StringRef name);
+  Value scaleOf(QuantizableOpInterface op, ArrayRef<QuantizedOperand> operands);
+  Value singleZeroPoint(Value zeroPoint, StringRef name);
+
+  Plan &plan;
+  OpBuilder builder;
+  Location loc = UnknownLoc::get(plan.module.getContext());
+};
+
+} // namespace
+
+Value IntegerFolder::create(StringRef opName, ValueRange operands, Type type,
+                            const Twine &name) {
+  OperationState state(loc, opName);
+  state.addOperands(operands);
+  state.addTypes(type);
+  Operation *op = builder.create(state);
+  setNames(op, name.str(), (name + "_output").str());
+  return op->getResult(0);
+}
+
+Value IntegerFolder::toFloat(Value sums, Type type, StringRef name) {
+  OperationState state(loc, CastOp::getOperationName());
+  state.addOperands(sums);
+  state.addTypes(type);
+  state.addAttribute("to",
+                     TypeAttr::get(cast<TensorType>(type).getElementType()));
+  Operation *op = builder.create(state);
+  setNames(op, (name + "_cast").str(), (name + "_cast_output").str());
+  return op->getResult(0);
+}
+
+/// One number for all channels is what runtimes take; equal ones are one.
+Value IntegerFolder::singleZeroPoint(Value zeroPoint, StringRef name) {
+  ElementsAttr constant = constantOf(zeroPoint);
+  auto numbers = constant ? numbersOf(zeroPoint) : std::nullopt;
+  if (!numbers || numbers->size() <= 1 || !llvm::all_equal(*numbers))
+    return zeroPoint;
+  return createConstant(builder, loc, (name + "_zero_point").str(),
+                        ArrayRef<int64_t>{static_cast<int64_t>((*numbers)[0])},
+                        {}, constant.getElementType());
+}
+
+/// A vector of numbers per channel, shaped to run along the result's channel.
+Value IntegerFolder::spread(Value parameter, int64_t trailing, StringRef name) {
+  auto type = cast<RankedTensorType>(parameter.getType());
+  if (type.getNumElements() == 1 || trailing == 0)
+    return parameter;
+  SmallVector<int64_t> shape{type.getNumElements()};
+  shape.append(trailing, 1);
+  return createConstant(builder, loc, name, *numbersOf(parameter), shape,
+                        type.getElementType());
+}
+
+/// The product of all scales, shaped for the result.
+Value IntegerFolder::scaleOf(QuantizableOpInterface op,
+                             ArrayRef<QuantizedOperand> operands) {
+  std::string name = nodeName(op) + "_scales";
+  auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  Type element = cast<TensorType>(op->getResult(0).getType()).getElementType();
+  std::optional<Value> dynamic;
+  SmallVector<double> numbers{op.getProductFactor()};
+  SmallVector<int64_t> shape;
+  for (unsigned index : op.getQuantizableOperands()) {
+    Value scale = operands[index].scale;
+    std::optional<SmallVector<double>> values = numbersOf(scale);
+    if (!values) {
+      dynamic = dynamic ? create(MulOp::getOperationName(), {*dynamic, scale},
+                                 scale.getType(), name + "_inputs")
+                        : scale;
+      continue;
+    }
+    if (values->size() > 1) {
+      std::optional<int64_t> axis = op.getResultChannelAxis(index);
+      if (!axis || !result || numbers.size() > 1)
+        return {};
+      numbers.assign(values->size(), numbers[0]);
+      shape = {static_cast<int64_t>(values->size())};
+      shape.append(result.getRank() - 1 - *axis, 1);
+    }
+    for (auto [i, number] : llvm::enumerate(numbers))
+      number *= (*values)[values->size() == 1 ? 0 : i];
+  }
+  Value fixed = createConstant(builder, loc, name, numbers, shape, element);
+  if (!dynamic)
+    return fixed;
+  return create(MulOp::getOperationName(), {*dynamic, fixed}, fixed.getType(),
+                name + "_product");
+}
+
+std::string IntegerFolder::fold(QuantizableOpInterface op) {
+  std::optional<SmallVector<QuantizedOperand>> operands = quantizedOperands(op);
+  if (!operands)
+    return "an operand is float: quantizers around it";
+  builder.setInsertionPoint(op);
+  loc = op->getLoc();
+  std::string name = nodeName(op);
+  std::optional<unsigned> biasIndex = op.getBiasOperand();
+  Value bias;
+  auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  SmallVector<unsigned> products = op.getQuantizableOperands();
+  if (biasIndex && !isa<NoneType>(op->getOperand(*biasIndex).getType())) {
+    bias = op->getOperand(*biasIndex);
+    std::optional<int64_t> axis = products.size() > 1
+                                      ? op.getResultChannelAxis(products[1])
+                                      : std::nullopt;
+    if (!result || !axis || op.getBiasFactor() != 1.0 ||
+        (result.getRank() - 1 - *axis > 0 && !constantOf(bias)))
+      return "its bias doesn't suit integer products: quantizers around it";
+    bias = spread(bias, result.getRank() - 1 - *axis, name + "_bias");
+  } else if (!biasIndex && op->getNumOperands() > products.size()) {
+    return "it adds a matrix: quantizers around it";
+  }
+  for (unsigned index : products)
+    (*operands)[index].zeroPoint = singleZeroPoint(
+        (*operands)[index].zeroPoint, name + "_" + std::to_string(index));
+  Value scale = scaleOf(op, *operands);
+  if (!scale)
+    return "its scales don't suit integer products: quantizers around it";
+  FailureOr<Value> sums = op.buildInteger(builder, *operands);
+  if (failed(sums))
+    return "no integer form: quantizers around it";
+  setNames(sums->getDefiningOp(), name + "_quant", name + "_quant_output");
+  Type type = op->getResult(0).getType();
+  Value product =
+      create(MulOp::getOperationName(), {toFloat(*sums, type, name), scale},
+             type, name + "_rescale");
+  if (bias)
+    product = create(AddOp::getOperationName(), {product, bias}, type,
+                     name + "_add_bias");
+  // The result keeps its name.
+  setNames(product.getDefiningOp(), nodeName(product.getDefiningOp()),
+           tensorName(op->getResult(0)));
+  op->getResult(0).replaceAllUsesWith(product);
+  op->erase();
+  return "";
+}
+
+void quantize::foldToInteger(Plan &plan) {
+  IntegerFolder folder(plan);
+  for (Node &node : plan.nodes) {
+    auto op = dyn_cast_or_null<QuantizableOpInterface>(node.op);
+    if (!op || !node.quantized || !op.isContraction() || op.takesWeightsOnly())
+      continue;
+    std::string reason = folder.fold(op);
+    if (reason.empty())
+      node.op = nullptr;
+    else
+      node.reason = reason;
+  }
+}
+
+void quantize::foldToDynamic(Plan &plan) {
+  OpBuilder builder(plan.module.getContext());
+  for (Node &node : plan.nodes) {
+    auto op = dyn_cast_or_null<QuantizableOpInterface>(node.op);
+    if (!op || !node.quantized || !op.takesWeightsOnly())
+      continue;
+    std::optional<SmallVector<QuantizedOperand>> operands =
+        quantizedOperands(op);
+    builder.setInsertionPoint(op);
+    FailureOr<Operation *> built = operands
+                                       ? op.buildDynamic(builder, *operands)
+                                       : FailureOr<Operation *>(failure());
+    if (failed(built)) {
+      node.reason = "only its weights are quantized";
+      continue;
+    }
+    (*built)->setAttr(nodeNameAttr,
+                      builder.getStringAttr(nodeName(op) + "_quant"));
+    if (Attribute names = op->getAttr(resultNamesAttr))
+      (*built)->setAttr(resultNamesAttr, names);
+    op->replaceAllUsesWith(*built);
+    op->erase();
+    node.op = nullptr;
+  }
+}

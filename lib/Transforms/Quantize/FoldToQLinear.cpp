@@ -1,0 +1,124 @@
+// Replaces a float op between dequantizers and a quantizer by its quantized
+// form, and lets data be moved as integers. What has no such form keeps its
+// quantizers and dequantizers.
+
+#include "Fold.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnx;
+using namespace onnxquant::quantize;
+
+static Value createNode(OpBuilder &builder, Location loc, StringRef opName,
+                        ValueRange operands, Type type, const Twine &name) {
+  OperationState state(loc, opName);
+  state.addOperands(operands);
+  state.addTypes(type);
+  Operation *op = builder.create(state);
+  setNames(op, name.str(), (name + "_output").str());
+  return op->getResult(0);
+}
+
+/// A float bias by scales that are known at run time only: round(b / (xs * ws))
+/// as 32-bit integers, in the graph.
+static Value quantizeInGraph(OpBuilder &builder, QuantizableOpInterface op,
+                             const QuantizedOperand &input,
+                             const QuantizedOperand &weight, Value bias) {
+  Location loc = op->getLoc();
+  std::string name = nodeName(op) + "_bias";
+  auto type = cast<RankedTensorType>(bias.getType());
+  Value scale = createNode(builder, loc, MulOp::getOperationName(),
+                           {input.scale, weight.scale}, weight.scale.getType(),
+                           name + "_scale");
+  Value quotient = createNode(builder, loc, DivOp::getOperationName(),
+                              {bias, scale}, type, name + "_quotient");
+  Value rounded = createNode(builder, loc, RoundOp::getOperationName(),
+                             {quotient}, type, name + "_rounded");
+  OperationState state(loc, CastOp::getOperationName());
+  state.addOperands(rounded);
+  state.addTypes(RankedTensorType::get(type.getShape(), builder.getI32Type()));
+  state.addAttribute("to", TypeAttr::get(builder.getI32Type()));
+  Operation *cast = builder.create(state);
+  setNames(cast, name + "_cast", name + "_quantized");
+  return cast->getResult(0);
+}
+
+/// The bias as integers: null if there is none, failure if it can't be one.
+static FailureOr<Value> integerBias(OpBuilder &builder,
+                                    QuantizableOpInterface op,
+                                    ArrayRef<QuantizedOperand> operands) {
+  std::optional<unsigned> index = op.getBiasOperand();
+  if (!index)
+    return Value();
+  Value bias = op->getOperand(*index);
+  if (isa<NoneType>(bias.getType()))
+    return Value();
+  if (QuantizedOperand quantized = dequantizedBy(bias); quantized.value)
+    return quantized.value;
+  SmallVector<unsigned> products = op.getQuantizableOperands();
+  const QuantizedOperand &input = operands[products[0]],
+                         &weight = operands[products[1]];
+  auto type = dyn_cast<RankedTensorType>(bias.getType());
+  if (!type || !type.getElementType().isF32() || constantOf(input.scale) ||
+      op.getBiasFactor() != 1.0 || op.getProductFactor() != 1.0)
+    return failure();
+  return quantizeInGraph(builder, op, input, weight, bias);
+}
+
+/// Why an op has no quantized form; empty if it has.
+static std::string fold(Plan &plan, OpBuilder &builder,
+                        QuantizableOpInterface op) {
+  if (moveIntegers(builder, op, /*sink=*/false))
+    return "";
+  QuantizedForm form = op.getQLinearForm();
+  if (form == QuantizedForm::None)
+    return "no QLinear form: quantizers around it";
+  if (form == QuantizedForm::Contrib && !plan.settings.contribOps)
+    return "its QLinear form is of com.microsoft, see contrib-ops: quantizers "
+           "around it";
+  std::optional<SmallVector<QuantizedOperand>> operands = quantizedOperands(op);
+  if (!operands)
+    return "an operand is float: quantizers around it";
+  QuantizeLinearOp quantizer = onlyQuantizer(op->getResult(0));
+  if (!quantizer)
+    return "its result is read as float: quantizers around it";
+  if (op.isContraction() &&
+      (op.getBiasFactor() != 1.0 || op.getProductFactor() != 1.0))
+    return "it has factors that its QLinear form lacks: quantizers around it";
+  builder.setInsertionPoint(op);
+  FailureOr<Value> bias = integerBias(builder, op, *operands);
+  if (failed(bias))
+    return "its bias is float: quantizers around it";
+  // The quantizer's parameters may be defined after the op.
+  for (Value parameter : quantizer->getOperands().drop_front())
+    if (Operation *constant = parameter.getDefiningOp())
+      if (constant->getBlock() == op->getBlock() &&
+          !constant->isBeforeInBlock(op) && isa<ConstantOp>(constant))
+        constant->moveBefore(op);
+  FailureOr<Value> built = op.buildQLinear(
+      builder, *operands,
+      {Value(), quantizer.getYScale(), quantizer.getYZeroPoint()}, *bias);
+  if (failed(built))
+    return "its operands don't suit its QLinear form: quantizers around it";
+  setNames(built->getDefiningOp(), nodeName(op) + "_quant",
+           tensorName(quantizer.getY()));
+  quantizer.getY().replaceAllUsesWith(*built);
+  quantizer.erase();
+  op->erase();
+  return "";
+}
+
+void quantize::foldToQLinear(Plan &plan) {
+  OpBuilder builder(plan.module.getContext());
+  for (Node &node : plan.nodes) {
+    if (!node.op || !node.quantized)
+      continue;
+    auto op = cast<QuantizableOpInterface>(node.op);
+    bool moves = op.movesData();
+    std::string reason = fold(plan, builder, op);
+    if (!reason.empty())
+      node.reason = reason;
+    else if (!moves)
+      node.op = nullptr;
+  }
+}

@@ -1,0 +1,360 @@
+// Puts quantizers and dequantizers into the graph: pairs behind activations,
+// integer constants with dequantizers in place of weights and biases.
+
+#include "Plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnx;
+using namespace onnxquant::quantize;
+
+namespace {
+
+class Inserter {
+public:
+  explicit Inserter(Plan &plan)
+      : plan(plan), settings(plan.settings), builder(plan.module.getContext()) {
+  }
+  void insertActivation(Activation &activation);
+  void insertWeight(Weight &weight);
+  void insertBias(Bias &bias);
+  void removeClamps();
+
+private:
+  void reportActivation(const Activation &activation);
+  void reportWeight(const Weight &weight);
+  struct Pair {
+    Value scale, zeroPoint;
+  };
+  Pair createParameters(Location loc, StringRef name,
+                        const Parameters &parameters, Type floatType);
+  Value createQuantize(Location loc, StringRef name, Value value, Pair pair,
+                       const Parameters &parameters);
+  Value createDequantize(Location loc, StringRef name, Value value, Pair pair,
+                         const Parameters &parameters, Type type);
+  StringRef opName(StringRef standard, StringRef contrib,
+                   const Parameters &parameters) const;
+  Value quantizeConstant(Weight &weight, Pair pair);
+
+  Plan &plan;
+  const Settings &settings;
+  OpBuilder builder;
+  /// Integer constants that were made, by the constant they stand for.
+  llvm::DenseMap<Value, SmallVector<std::pair<Parameters, Value>>> made;
+};
+
+} // namespace
+
+static Type withElement(Type like, Type element) {
+  if (auto ranked = dyn_cast<RankedTensorType>(like))
+    return RankedTensorType::get(ranked.getShape(), element);
+  return UnrankedTensorType::get(element);
+}
+
+StringRef Inserter::opName(StringRef standard, StringRef contrib,
+                           const Parameters &parameters) const {
+  bool wide = parameters.type.bits != 8 || parameters.blockSize > 0;
+  return settings.contribQdq && wide ? contrib : standard;
+}
+
+Inserter::Pair Inserter::createParameters(Location loc, StringRef name,
+                                          const Parameters &parameters,
+                                          Type floatType) {
+  SmallVector<double> scales;
+  SmallVector<int64_t> zeroPoints;
+  for (const ScaleAndZeroPoint &value : parameters.values) {
+    scales.push_back(value.scale);
+    zeroPoints.push_back(value.zeroPoint);
+  }
+  return {createConstant(builder, loc, (name + "_scale").str(), scales,
+                         parameters.shape, floatType),
+          createConstant(builder, loc, (name + "_zero_point").str(), zeroPoints,
+                         parameters.shape,
+                         irType(builder.getContext(), parameters.type))};
+}
+
+static void addAxis(OperationState &state, OpBuilder &builder,
+                    const Parameters &parameters) {
+  auto integer = [&](int64_t value) {
+    return builder.getIntegerAttr(builder.getIntegerType(64, true), value);
+  };
+  if (parameters.axis)
+    state.addAttribute("axis", integer(*parameters.axis));
+  if (parameters.blockSize > 0)
+    state.addAttribute("block_size", integer(parameters.blockSize));
+}
+
+Value Inserter::createQuantize(Location loc, StringRef name, Value value,
+                               Pair pair, const Parameters &parameters) {
+  OperationState state(
+      loc, opName(QuantizeLinearOp::getOperationName(),
+                  microsoft::QuantizeLinearOp::getOperationName(), parameters));
+  state.addOperands({value, pair.scale, pair.zeroPoint});
+  state.addTypes(withElement(value.getType(),
+                             irType(builder.getContext(), parameters.type)));
+  addAxis(state, builder, parameters);
+  Operation *op = builder.create(state);
+  setNames(op, (name + "_QuantizeLinear").str(),
+           (name + "_QuantizeLinear_Output").str());
+  return op->getResult(0);
+}
+
+Value Inserter::createDequantize(Location loc, StringRef name, Value value,
+                                 Pair pair, const Parameters &parameters,
+                                 Type type) {
+  OperationState state(loc,
+                       opName(DequantizeLinearOp::getOperationName(),
+                              microsoft::DequantizeLinearOp::getOperationName(),
+                              parameters));
+  state.addOperands({value, pair.scale, pair.zeroPoint});
+  state.addTypes(type);
+  addAxis(state, builder, parameters);
+  Operation *op = builder.create(state);
+  setNames(op, (name + "_DequantizeLinear").str(),
+           (name + "_DequantizeLinear_Output").str());
+  return op->getResult(0);
+}
+
+static TensorReport describe(StringRef name, StringRef kind,
+                             const Parameters &parameters) {
+  TensorReport report;
+  report.name = name.str();
+  report.kind = kind.str();
+  report.type = parameters.type.str();
+  report.axis = parameters.axis;
+  report.blockSize = parameters.blockSize;
+  for (const ScaleAndZeroPoint &value : parameters.values) {
+    report.scales.push_back(value.scale);
+    report.zeroPoints.push_back(value.zeroPoint);
+  }
+  return report;
+}
+
+/// The report of an activation goes to the node that makes it and to those that
+/// use it.
+void Inserter::reportActivation(const Activation &activation) {
+  TensorReport report =
+      describe(activation.name, "activation", activation.parameters);
+  report.dynamic = activation.dynamic;
+  if (Operation *producer = activation.value.getDefiningOp())
+    if (Node *node = plan.find(producer))
+      node->report.outputs.push_back(report);
+  for (OpOperand *use : activation.uses)
+    if (Node *node = plan.find(use->getOwner()); node && node->quantized)
+      node->report.inputs.push_back(report);
+  ++plan.report.activations;
+}
+
+void Inserter::insertActivation(Activation &activation) {
+  if (activation.uses.empty())
+    return;
+  reportActivation(activation);
+  Value value = activation.value;
+  builder.setInsertionPointAfterValue(value);
+  Location loc = value.getLoc();
+  Type floatType = cast<TensorType>(value.getType()).getElementType();
+  std::string name = activation.name;
+  if (activation.dynamic) {
+    OperationState state(loc, DynamicQuantizeLinearOp::getOperationName());
+    state.addOperands(value);
+    Type byte = irType(builder.getContext(), {8, false});
+    state.addTypes({withElement(value.getType(), byte),
+                    RankedTensorType::get({}, floatType),
+                    RankedTensorType::get({}, byte)});
+    Operation *op = builder.create(state);
+    op->setAttr(nodeNameAttr,
+                builder.getStringAttr(name + "_DynamicQuantizeLinear"));
+    op->setAttr(resultNamesAttr,
+                builder.getStrArrayAttr({name + "_quantized", name + "_scale",
+                                         name + "_zero_point"}));
+    Value result = createDequantize(loc, name, op->getResult(0),
+                                    {op->getResult(1), op->getResult(2)},
+                                    activation.parameters, value.getType());
+    for (OpOperand *use : activation.uses)
+      use->set(result);
+    return;
+  }
+  const Parameters &parameters = activation.parameters;
+  Pair pair = createParameters(loc, name, parameters, floatType);
+  bool output = llvm::any_of(activation.uses, [](OpOperand *use) {
+    return isa<ReturnOp, func::ReturnOp>(use->getOwner());
+  });
+  // The graph's output keeps its name; what it was made from gets another.
+  if (output)
+    if (auto result = dyn_cast<OpResult>(value);
+        result && result.getOwner()->getNumResults() == 1)
+      result.getOwner()->setAttr(
+          resultNamesAttr,
+          builder.getStrArrayAttr({name + "_QuantizeLinear_Input"}));
+  auto insert = [&](const Twine &suffix) {
+    std::string text = name + suffix.str();
+    Value quantized = createQuantize(loc, text, value, pair, parameters);
+    return createDequantize(loc, text, quantized, pair, parameters,
+                            value.getType());
+  };
+  if (!settings.dedicatedPair) {
+    Value result = insert("");
+    for (OpOperand *use : activation.uses)
+      use->set(result);
+    return;
+  }
+  for (auto [i, use] : llvm::enumerate(activation.uses))
+    use->set(
+        insert(activation.uses.size() > 1 ? "_" + Twine(i + 1) : Twine("")));
+}
+
+Value Inserter::quantizeConstant(Weight &weight, Pair pair) {
+  Value value = weight.use->get();
+  auto type = cast<RankedTensorType>(value.getType());
+  const Parameters &parameters = weight.parameters;
+  SmallVector<double> numbers = *numbersOf(value);
+  SmallVector<int64_t> quantized;
+  quantized.reserve(numbers.size());
+  ParameterIndex index(type.getShape(), parameters);
+  double signal = 0, noise = 0;
+  for (auto [i, number] : llvm::enumerate(numbers)) {
+    const ScaleAndZeroPoint &scale = parameters.values[index[i]];
+    quantized.push_back(
+        quantizeValue(number, scale, parameters.type, parameters.scaleType));
+    double error = dequantizeValue(quantized.back(), scale) - number;
+    signal += number * number;
+    noise += error * error;
+  }
+  weight.sqnr = signalToNoise(std::sqrt(signal), std::sqrt(noise));
+  if (settings.weightPair)
+    return createQuantize(value.getLoc(), weight.name, value, pair, parameters);
+  return createConstant(builder, value.getLoc(), weight.name + "_quantized",
+                        quantized, type.getShape(),
+                        irType(builder.getContext(), parameters.type));
+}
+
+void Inserter::reportWeight(const Weight &weight) {
+  TensorReport report = describe(weight.name, "weight", weight.parameters);
+  report.sqnr = weight.sqnr;
+  if (Node *node = plan.find(weight.use->getOwner()))
+    node->report.inputs.push_back(report);
+}
+
+void Inserter::insertWeight(Weight &weight) {
+  Value value = weight.use->get();
+  // Users with equal parameters share one constant; others get their own.
+  auto &known = made[value];
+  for (auto &[parameters, result] : known)
+    if (parameters == weight.parameters && !settings.dedicatedPair) {
+      // The sum of squares is that of the first user.
+      for (auto &[use, other] : plan.weights)
+        if (other.use->get() == result && other.name == weight.name)
+          weight.sqnr = other.sqnr;
+      weight.use->set(result);
+      reportWeight(weight);
+      return;
+    }
+  builder.setInsertionPointAfterValue(value);
+  Type floatType = cast<TensorType>(value.getType()).getElementType();
+  std::string name = weight.name;
+  if (!known.empty())
+    name += "_" + std::to_string(known.size() + 1);
+  Pair pair =
+      createParameters(value.getLoc(), name, weight.parameters, floatType);
+  Value quantized = quantizeConstant(weight, pair);
+  Value result = createDequantize(value.getLoc(), name, quantized, pair,
+                                  weight.parameters, value.getType());
+  known.push_back({weight.parameters, result});
+  weight.use->set(result);
+  ++plan.report.weights;
+  reportWeight(weight);
+}
+
+void Inserter::insertBias(Bias &bias) {
+  Operation *owner = bias.use->getOwner();
+  if (Node *node = plan.find(owner)) {
+    node->report.biasCorrection = bias.correction;
+    if (!bias.scales.empty()) {
+      TensorReport report;
+      report.name = bias.name;
+      report.kind = "bias";
+      report.type = "s32";
+      report.scales.assign(bias.scales.begin(), bias.scales.end());
+      report.zeroPoints.assign(bias.scales.size(), 0);
+      node->report.inputs.push_back(report);
+    }
+  }
+  Location loc = owner->getLoc();
+  builder.setInsertionPoint(owner);
+  Type floatType =
+      cast<TensorType>(owner->getResult(0).getType()).getElementType();
+  if (bias.scales.empty()) {
+    bias.use->set(createConstant(builder, loc, bias.name + "_corrected",
+                                 bias.numbers, bias.shape, floatType));
+    return;
+  }
+  bool several = bias.scales.size() > 1;
+  SmallVector<int64_t> numbers;
+  for (auto [i, number] : llvm::enumerate(bias.numbers))
+    numbers.push_back(quantizeBias(number, bias.scales[several ? i : 0]));
+  Type i32 = builder.getI32Type();
+  Parameters parameters;
+  SmallVector<int64_t> shape, zeros(bias.scales.size(), 0);
+  if (several) {
+    shape = {static_cast<int64_t>(bias.scales.size())};
+    parameters.axis = static_cast<int64_t>(bias.shape.size()) - 1;
+  }
+  Value quantized = createConstant(builder, loc, bias.name + "_quantized",
+                                   numbers, bias.shape, i32);
+  Pair pair{createConstant(builder, loc, bias.name + "_quantized_scale",
+                           bias.scales, shape, floatType),
+            createConstant(builder, loc, bias.name + "_quantized_zero_point",
+                           zeros, shape, i32)};
+  bias.use->set(createDequantize(loc, bias.name, quantized, pair, parameters,
+                                 RankedTensorType::get(bias.shape, floatType)));
+}
+
+/// A clamp before a quantizer that saturates at the same bounds does nothing.
+void Inserter::removeClamps() {
+  for (auto &[value, activation] : plan.activations) {
+    auto op = value.getDefiningOp<QuantizableOpInterface>();
+    std::optional<RealRange> clamp =
+        op && plan.isSelected(op) ? op.getClamp() : std::nullopt;
+    if (!clamp || activation.dynamic || activation.uses.empty() ||
+        static_cast<size_t>(std::distance(
+            value.use_begin(), value.use_end())) != activation.uses.size())
+      continue;
+    Value input = op->getOperand(0);
+    const Parameters &parameters = activation.parameters;
+    const ScaleAndZeroPoint &scale = parameters.values[0];
+    bool implied =
+        dequantizeValue(parameters.type.min(), scale) >= clamp->min &&
+        dequantizeValue(parameters.type.max(), scale) <= clamp->max;
+    auto before = plan.activations.find(input);
+    bool marked = before != plan.activations.end();
+    if (!implied || !input.hasOneUse() || isa<BlockArgument>(input) ||
+        (marked && !(before->second.parameters == parameters)))
+      continue;
+    // What the clamp read is quantized as its result would have been.
+    if (marked)
+      before->second.uses.clear();
+    activation.value = input;
+    for (OpOperand *use : activation.uses)
+      use->set(input);
+    Node *node = plan.find(op);
+    node->quantized = true;
+    node->reason = "removed: saturation does the same";
+    plan.nodeIndex.erase(op);
+    node->op = nullptr;
+    op->erase();
+  }
+}
+
+void quantize::insertQuantizers(Plan &plan) {
+  Inserter inserter(plan);
+  if (!plan.settings.keepActivations)
+    inserter.removeClamps();
+  for (auto &[value, activation] : plan.activations)
+    inserter.insertActivation(activation);
+  for (auto &[use, weight] : plan.weights)
+    inserter.insertWeight(weight);
+  for (auto &[op, bias] : plan.biases)
+    inserter.insertBias(bias);
+}

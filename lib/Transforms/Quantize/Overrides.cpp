@@ -1,0 +1,193 @@
+// Parameters of single tensors, as JSON in an option or in a file.
+
+#include "Settings.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <cmath>
+
+using namespace onnxquant;
+using namespace onnxquant::quantize;
+
+/// Files of parameters are small; what is larger is something else.
+static constexpr uint64_t maxFileBytes = uint64_t(1) << 26;
+
+static llvm::Error fail(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+static llvm::Expected<llvm::json::Object> readObject(llvm::StringRef option,
+                                                     llvm::StringRef text) {
+  std::string contents = text.trim().str();
+  if (!llvm::StringRef(contents).starts_with("{") &&
+      llvm::sys::fs::exists(contents)) {
+    uint64_t size = 0;
+    if (llvm::sys::fs::file_size(contents, size) || size > maxFileBytes)
+      return fail(option + ": '" + contents + "' is no readable JSON file");
+    auto file = llvm::MemoryBuffer::getFile(contents, /*IsText=*/true);
+    if (!file)
+      return fail(option + ": cannot read '" + contents +
+                  "': " + file.getError().message());
+    contents = (*file)->getBuffer().str();
+  } else if (!llvm::StringRef(contents).starts_with("{")) {
+    // The syntax of pass options takes the outer braces away.
+    if (!llvm::StringRef(contents).contains(':'))
+      return fail(option + ": expects JSON or a file of it, but got '" + text +
+                  "'");
+    contents = "{" + contents + "}";
+  }
+  auto value = llvm::json::parse(contents);
+  if (!value)
+    return fail(option + ": expects JSON, but " +
+                llvm::toString(value.takeError()));
+  if (auto *object = value->getAsObject())
+    return std::move(*object);
+  return fail(option + ": expects a JSON object of tensors");
+}
+
+static llvm::Error checkScale(llvm::StringRef option, llvm::StringRef tensor,
+                              double scale) {
+  if (std::isfinite(scale) && scale > 0 && static_cast<float>(scale) > 0 &&
+      std::isfinite(static_cast<float>(scale)))
+    return llvm::Error::success();
+  return fail(option + ": tensor '" + tensor +
+              "' expects a finite scale greater than zero, but got " +
+              llvm::formatv("{0}", scale).str());
+}
+
+llvm::Error quantize::readParams(llvm::StringRef option, llvm::StringRef text,
+                                 llvm::StringMap<TensorOverride> &overrides) {
+  auto object = readObject(option, text);
+  if (!object)
+    return object.takeError();
+  for (const auto &[key, value] : *object) {
+    llvm::StringRef tensor = key;
+    auto *pair = value.getAsArray();
+    auto zeroPoint =
+        pair && pair->size() == 2 ? (*pair)[0].getAsInteger() : std::nullopt;
+    auto scale =
+        pair && pair->size() == 2 ? (*pair)[1].getAsNumber() : std::nullopt;
+    if (!zeroPoint || !scale)
+      return fail(option + ": tensor '" + tensor +
+                  "' expects [zero point, scale]");
+    if (llvm::Error error = checkScale(option, tensor, *scale))
+      return error;
+    TensorOverride &target = overrides[tensor];
+    if (!target.scales.empty())
+      return fail(option + ": tensor '" + tensor +
+                  "' has been given parameters twice");
+    target.scales = {*scale};
+    target.zeroPoints = {*zeroPoint};
+  }
+  return llvm::Error::success();
+}
+
+/// A number, or a list of them.
+template <typename T>
+static bool readNumbers(const llvm::json::Value &value,
+                        llvm::SmallVectorImpl<T> &numbers) {
+  auto add = [&](const llvm::json::Value &element) {
+    if constexpr (std::is_same_v<T, double>) {
+      auto number = element.getAsNumber();
+      if (number)
+        numbers.push_back(*number);
+      return number.has_value();
+    } else {
+      auto number = element.getAsInteger();
+      if (number)
+        numbers.push_back(*number);
+      return number.has_value();
+    }
+  };
+  if (auto *list = value.getAsArray())
+    return !list->empty() && llvm::all_of(*list, add);
+  return add(value);
+}
+
+static llvm::Error readOverride(llvm::StringRef option, llvm::StringRef tensor,
+                                const llvm::json::Object &object,
+                                TensorOverride &target) {
+  for (const auto &[key, value] : object) {
+    llvm::StringRef name = key;
+    auto wrong = [&](llvm::StringRef expected) {
+      return fail(option + ": tensor '" + tensor + "': " + name + " expects " +
+                  expected);
+    };
+    if (name == "type" || name == "quant_type") {
+      auto text = value.getAsString();
+      target.type = text ? QuantType::parse(*text) : std::nullopt;
+      if (!target.type)
+        return wrong("u8, s8, u16, s16, u4 or s4");
+    } else if (name == "scale") {
+      if (!readNumbers(value, target.scales))
+        return wrong("a number or a list of numbers");
+      for (double scale : target.scales)
+        if (llvm::Error error = checkScale(option, tensor, scale))
+          return error;
+    } else if (name == "zero_point") {
+      if (!readNumbers(value, target.zeroPoints))
+        return wrong("an integer or a list of integers");
+    } else if (name == "min" || name == "rmin" || name == "max" ||
+               name == "rmax") {
+      auto number = value.getAsNumber();
+      if (!number || !std::isfinite(*number))
+        return wrong("a finite number");
+      (name.ends_with("min") ? target.min : target.max) = *number;
+    } else if (name == "axis") {
+      target.axis = value.getAsInteger();
+      if (!target.axis)
+        return wrong("an integer");
+    } else if (name == "symmetric" || name == "reduce_range") {
+      auto flag = value.getAsBoolean();
+      if (!flag)
+        return wrong("true or false");
+      (name == "symmetric" ? target.symmetric : target.reduceRange) = *flag;
+    } else {
+      return fail(option + ": tensor '" + tensor + "' has no setting '" + name +
+                  "'; there are type, scale, zero_point, min, max, axis, "
+                  "symmetric and reduce_range");
+    }
+  }
+  if (target.min.has_value() != target.max.has_value())
+    return fail(option + ": tensor '" + tensor +
+                "' expects min and max together");
+  if (target.min && *target.min > *target.max)
+    return fail(option + ": tensor '" + tensor + "' expects min not above max");
+  if (target.min && !target.scales.empty())
+    return fail(option + ": tensor '" + tensor +
+                "' expects a range or a scale, but got both");
+  if (target.scales.empty() && !target.zeroPoints.empty())
+    return fail(option + ": tensor '" + tensor +
+                "' has a zero point without a scale");
+  if (target.zeroPoints.size() > 1 &&
+      target.zeroPoints.size() != target.scales.size())
+    return fail(option + ": tensor '" + tensor +
+                "' expects as many zero points as scales");
+  return llvm::Error::success();
+}
+
+llvm::Error
+quantize::readOverrides(llvm::StringRef option, llvm::StringRef text,
+                        llvm::StringMap<TensorOverride> &overrides) {
+  auto object = readObject(option, text);
+  if (!object)
+    return object.takeError();
+  for (const auto &[key, value] : *object) {
+    llvm::StringRef tensor = key;
+    const llvm::json::Value *entry = &value;
+    // Other tools write a list with one entry per channel; one is common.
+    if (auto *list = value.getAsArray(); list && list->size() == 1)
+      entry = &(*list)[0];
+    auto *settings = entry->getAsObject();
+    if (!settings)
+      return fail(option + ": tensor '" + tensor +
+                  "' expects an object of settings");
+    if (overrides.count(tensor))
+      return fail(option + ": tensor '" + tensor +
+                  "' has been given parameters twice");
+    if (llvm::Error error =
+            readOverride(option, tensor, *settings, overrides[tensor]))
+      return error;
+  }
+  return llvm::Error::success();
+}

@@ -1,0 +1,233 @@
+// Chooses the tensors to quantize. Fused placement takes what feeds a
+// contraction, and moves that up through ops that only move data, which costs
+// nothing in accuracy; elementwise ops stay float, to be computed where their
+// operand is made. The other placement takes all tensors of all ops.
+
+#include "Plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnx;
+using namespace onnxquant::quantize;
+
+namespace {
+
+class Placer {
+public:
+  explicit Placer(Plan &plan) : plan(plan), settings(plan.settings) {}
+  LogicalResult run();
+
+private:
+  void mark(Value value);
+  void markOperand(QuantizableOpInterface op, unsigned index);
+  void markResults(QuantizableOpInterface op);
+  void placeContraction(Node &node, QuantizableOpInterface op);
+  void placeOther(Node &node, QuantizableOpInterface op);
+  bool readsIntegers(OpOperand &use);
+  void hoist();
+  bool isUsed(OpOperand &use, const Activation &activation);
+  void collectUses();
+
+  bool isMarked(Value value) { return plan.activations.count(value); }
+
+  Plan &plan;
+  const Settings &settings;
+};
+
+} // namespace
+
+void Placer::mark(Value value) {
+  Activation &activation = plan.activations[value];
+  if (activation.value)
+    return;
+  activation.value = value;
+  activation.name = tensorName(value);
+  auto given = settings.overrides.find(activation.name);
+  activation.given =
+      given != settings.overrides.end() && !given->second.scales.empty();
+  activation.dynamic = settings.dynamic && !activation.given;
+}
+
+void Placer::markOperand(QuantizableOpInterface op, unsigned index) {
+  OpOperand &operand = op->getOpOperand(index);
+  if (constantOf(operand.get())) {
+    Weight &weight = plan.weights[&operand];
+    weight.use = &operand;
+    weight.name = tensorName(operand.get());
+    weight.contracted = op.isContraction();
+  } else if (!op.takesWeightsOnly()) {
+    mark(operand.get());
+  }
+}
+
+/// Results need static parameters also where operands have dynamic ones.
+void Placer::markResults(QuantizableOpInterface op) {
+  for (unsigned index : op.getQuantizableResults()) {
+    Value result = op->getResult(index);
+    if (isa<NoneType>(result.getType()) || result.use_empty() ||
+        (settings.excludeOutputs && isGraphOutput(result)))
+      continue;
+    mark(result);
+    plan.activations[result].dynamic = false;
+  }
+}
+
+void Placer::placeContraction(Node &node, QuantizableOpInterface op) {
+  node.quantized = true;
+  for (unsigned index : op.getQuantizableOperands())
+    markOperand(op, index);
+  if (settings.placement == Placement::EveryOp) {
+    markResults(op);
+    return;
+  }
+  QuantizedForm form = op.getQLinearForm();
+  if (!settings.quantizesResults() || form == QuantizedForm::None ||
+      (form == QuantizedForm::Contrib && !settings.contribOps))
+    return;
+  // A Relu that follows becomes part of the product, so that its result is the
+  // one to store.
+  Value result = op->getResult(0);
+  if (!settings.keepActivations && result.hasOneUse()) {
+    auto next = dyn_cast<QuantizableOpInterface>(*result.user_begin());
+    if (next && plan.isSelected(next) && next.getClamp()) {
+      plan.find(next)->quantized = true;
+      markResults(next);
+      return;
+    }
+  }
+  markResults(op);
+}
+
+void Placer::placeOther(Node &node, QuantizableOpInterface op) {
+  if (settings.placement == Placement::Fused)
+    return;
+  bool any = llvm::any_of(op.getQuantizableOperands(), [&](unsigned index) {
+    return isMarked(op->getOperand(index));
+  });
+  if ((op.movesData() || op.sharesParameters()) && !any &&
+      !settings.forceNoInputCheck) {
+    node.reason = "it moves data that is float; see "
+                  "force-quantize-no-input-check";
+    return;
+  }
+  node.quantized = true;
+  for (unsigned index : op.getQuantizableOperands())
+    markOperand(op, index);
+  markResults(op);
+}
+
+/// Whether a use is content with integers: a contraction, or an op that moves
+/// data to one.
+bool Placer::readsIntegers(OpOperand &use) {
+  auto op = dyn_cast<QuantizableOpInterface>(use.getOwner());
+  if (!op || !plan.isSelected(op) ||
+      !llvm::is_contained(op.getQuantizableOperands(), use.getOperandNumber()))
+    return false;
+  return op.isContraction() || (op.movesData() && plan.find(op)->quantized);
+}
+
+/// From the last op to the first: what is quantized after it was moved is
+/// quantized before, if nothing else reads it.
+void Placer::hoist() {
+  for (Node &node : llvm::reverse(plan.nodes)) {
+    auto op = dyn_cast<QuantizableOpInterface>(node.op);
+    if (!node.selected || !op || !op.movesData() || node.quantized ||
+        llvm::none_of(op->getResults(),
+                      [&](Value result) { return isMarked(result); }))
+      continue;
+    node.quantized = true;
+    SmallVector<unsigned> operands = op.getQuantizableOperands();
+    bool moved = false;
+    for (unsigned index : operands) {
+      Value value = op->getOperand(index);
+      if (constantOf(value))
+        continue;
+      if (isMarked(value) || llvm::all_of(value.getUses(), [&](OpOperand &use) {
+            return readsIntegers(use);
+          })) {
+        mark(value);
+        moved = true;
+      }
+    }
+    node.quantized = moved;
+    if (!moved)
+      continue;
+    // All of a Concat's operands go the same way, and all of a Split's results.
+    for (unsigned index : operands)
+      if (constantOf(op->getOperand(index)))
+        markOperand(op, index);
+  }
+}
+
+bool Placer::isUsed(OpOperand &use, const Activation &activation) {
+  Operation *owner = use.getOwner();
+  if (activation.dynamic) {
+    auto op = dyn_cast<QuantizableOpInterface>(owner);
+    return op && plan.isSelected(op) &&
+           llvm::is_contained(op.getQuantizableOperands(),
+                              use.getOperandNumber()) &&
+           !op.takesWeightsOnly();
+  }
+  if (isa<ReturnOp, func::ReturnOp>(owner))
+    return !settings.excludeOutputs &&
+           (settings.placement == Placement::EveryOp ||
+            settings.quantizesResults());
+  if (isa<ShapeOp, SizeOp>(owner))
+    return false;
+  bool inner = owner->getBlock() != Value(activation.value).getParentBlock();
+  if (inner && !settings.enableSubgraph)
+    return false;
+  Node *node = plan.find(owner);
+  return !node || !node->excluded;
+}
+
+void Placer::collectUses() {
+  for (auto &[value, activation] : plan.activations)
+    for (OpOperand &use : value.getUses())
+      if (isUsed(use, activation))
+        activation.uses.push_back(&use);
+  // The order of uses in memory is no order; that of nodes is.
+  for (auto &[value, activation] : plan.activations)
+    llvm::sort(activation.uses, [&](OpOperand *a, OpOperand *b) {
+      auto key = [&](OpOperand *use) {
+        auto it = plan.nodeIndex.find(use->getOwner());
+        return std::make_pair(it == plan.nodeIndex.end() ? ~0u : it->second,
+                              use->getOperandNumber());
+      };
+      return key(a) < key(b);
+    });
+}
+
+LogicalResult Placer::run() {
+  for (Node &node : plan.nodes) {
+    if (!node.selected)
+      continue;
+    auto op = cast<QuantizableOpInterface>(node.op);
+    if (op.isContraction())
+      placeContraction(node, op);
+    else
+      placeOther(node, op);
+  }
+  bool staticFused =
+      settings.placement == Placement::Fused && !settings.dynamic;
+  if (staticFused)
+    hoist();
+  collectUses();
+  for (Node &node : plan.nodes)
+    if (node.selected && !node.quantized && node.reason.empty())
+      node.reason = "float between contractions (placement=fused)";
+  if (llvm::any_of(plan.nodes, [](const Node &n) { return n.quantized; }))
+    return success();
+  bool filtered = !settings.opTypes.empty() || !settings.nodes.empty() ||
+                  !settings.excluded.empty();
+  if (filtered)
+    return plan.module.emitError(
+        "the options leave no node that can be quantized");
+  plan.module.emitWarning("the model has no node that can be quantized");
+  return success();
+}
+
+LogicalResult quantize::placeQuantizers(Plan &plan) {
+  return Placer(plan).run();
+}

@@ -1,0 +1,195 @@
+// What is going to be quantized, and how. Every step of the pass reads and
+// extends it; the IR changes in the rewriting steps only.
+
+#ifndef ONNXQUANT_LIB_TRANSFORMS_QUANTIZE_PLAN_H
+#define ONNXQUANT_LIB_TRANSFORMS_QUANTIZE_PLAN_H
+
+#include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
+#include "OnnxQuant/Dialect/ONNX/QuantizableOpInterface.h"
+#include "OnnxQuant/Transforms/Quantize/Report.h"
+#include "Settings.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace onnxquant::quantize {
+
+/// Type, scales and zero points of a tensor.
+struct Parameters {
+  QuantType type;
+  ScaleType scaleType = ScaleType::F32;
+  /// One, or one per channel, or one per block.
+  llvm::SmallVector<ScaleAndZeroPoint, 1> values;
+  std::optional<int64_t> axis;
+  int64_t blockSize = 0;
+  /// The dimensions of the scales; none for a single one.
+  llvm::SmallVector<int64_t> shape;
+
+  bool operator==(const Parameters &other) const {
+    return type == other.type && values == other.values && axis == other.axis &&
+           blockSize == other.blockSize;
+  }
+};
+
+/// A tensor that is computed at run time.
+struct Activation {
+  mlir::Value value;
+  std::string name;
+  /// The operands that will read the quantized numbers.
+  llvm::SmallVector<mlir::OpOperand *> uses;
+  Parameters parameters;
+  /// Parameters are computed at run time.
+  bool dynamic = false;
+  /// Parameters are the user's.
+  bool given = false;
+};
+
+/// A constant operand. One constant may be several weights, with parameters of
+/// their own.
+struct Weight {
+  mlir::OpOperand *use = nullptr;
+  std::string name;
+  Parameters parameters;
+  /// The weight of a contraction, not just an operand that is constant.
+  bool contracted = false;
+  bool given = false;
+  double sqnr = 0;
+};
+
+/// What is added to a contraction's products: its own operand, or that of an
+/// Add that follows.
+struct Bias {
+  mlir::OpOperand *use = nullptr;
+  std::string name;
+  /// The numbers, corrected if that was asked for; empty if there is no bias.
+  llvm::SmallVector<double> numbers;
+  /// One or as many as numbers; empty if the bias stays float.
+  llvm::SmallVector<double> scales;
+  /// The dimensions of the numbers, and the one that is the channel.
+  llvm::SmallVector<int64_t> shape;
+  /// The numbers differ from those of the model.
+  bool changed = false;
+  std::optional<double> correction;
+};
+
+struct Node {
+  /// Null once the op has been replaced.
+  mlir::Operation *op;
+  mlir::Location location;
+  std::string name;
+  /// Whether the node may be quantized, and then whether it is.
+  bool selected = false;
+  bool quantized = false;
+  bool excluded = false;
+  std::string reason;
+  NodeReport report;
+
+  explicit Node(mlir::Operation *op) : op(op), location(op->getLoc()) {}
+};
+
+struct Plan {
+  mlir::ModuleOp module;
+  const Settings &settings;
+  std::vector<Node> nodes;
+  llvm::DenseMap<mlir::Operation *, unsigned> nodeIndex;
+  llvm::MapVector<mlir::Value, Activation> activations;
+  llvm::MapVector<mlir::OpOperand *, Weight> weights;
+  /// By contraction.
+  llvm::MapVector<mlir::Operation *, Bias> biases;
+  QuantizeReport report;
+
+  Plan(mlir::ModuleOp module, const Settings &settings)
+      : module(module), settings(settings) {}
+
+  Node *find(mlir::Operation *op) {
+    auto it = nodeIndex.find(op);
+    return it == nodeIndex.end() ? nullptr : &nodes[it->second];
+  }
+  bool isSelected(mlir::Operation *op) {
+    Node *node = find(op);
+    return node && node->selected;
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// The steps, in order
+//===----------------------------------------------------------------------===//
+
+/// Lists all nodes and says which may be quantized; errors for names that don't
+/// exist.
+llvm::LogicalResult selectNodes(Plan &plan);
+/// Chooses the tensors to quantize.
+llvm::LogicalResult placeQuantizers(Plan &plan);
+/// Gives each activation its parameters; tensors that share numbers share them.
+llvm::LogicalResult collectActivations(Plan &plan);
+/// Gives each weight its parameters.
+llvm::LogicalResult collectWeights(Plan &plan);
+/// Corrects biases, and makes sure that they fit 32 bits.
+llvm::LogicalResult adjustBiases(Plan &plan);
+/// Puts quantizers and dequantizers into the graph.
+void insertQuantizers(Plan &plan);
+/// Replaces float ops between dequantizers and quantizers by QLinear ops.
+void foldToQLinear(Plan &plan);
+/// Replaces float products of dequantized numbers by integer products.
+void foldToInteger(Plan &plan);
+/// Replaces recurrent layers with dequantized weights by ops that quantize.
+void foldToDynamic(Plan &plan);
+/// Takes over the quantizers that a model was trained with.
+llvm::LogicalResult takeOverQuantizers(Plan &plan);
+/// Removes what nothing uses any more.
+void cleanUp(Plan &plan);
+/// Fills the report from the plan.
+void fillReport(Plan &plan);
+
+//===----------------------------------------------------------------------===//
+// Helpers
+//===----------------------------------------------------------------------===//
+
+/// The ONNX name of a tensor; made from its node's name if it has none.
+std::string tensorName(mlir::Value value);
+/// The name of a node, or of its operator.
+std::string nodeName(mlir::Operation *op);
+/// An ONNX operator's type.
+llvm::StringRef opTypeOf(mlir::Operation *op);
+/// The scale's type that goes with a tensor; none if it isn't float32 or
+/// float16.
+std::optional<ScaleType> scaleTypeOf(mlir::Value value);
+/// The constant that a value is, or null.
+mlir::ElementsAttr constantOf(mlir::Value value);
+/// All numbers of a constant; none if it can't be read.
+std::optional<llvm::SmallVector<double>> numbersOf(mlir::Value value);
+/// Whether a value leaves the main graph.
+bool isGraphOutput(mlir::Value value);
+
+/// The index of the parameters of each element.
+class ParameterIndex {
+public:
+  ParameterIndex(llvm::ArrayRef<int64_t> shape, const Parameters &parameters);
+  int64_t operator[](int64_t element) const;
+
+private:
+  int64_t inner = 1, size = 1, blockSize = 0, blocks = 1;
+  bool single = true, blocked = false;
+};
+
+/// A constant of integers, with the parameters' type.
+mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
+                           llvm::StringRef name,
+                           llvm::ArrayRef<int64_t> numbers,
+                           llvm::ArrayRef<int64_t> shape,
+                           mlir::Type elementType);
+/// A constant of floats.
+mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
+                           llvm::StringRef name, llvm::ArrayRef<double> numbers,
+                           llvm::ArrayRef<int64_t> shape,
+                           mlir::Type elementType);
+/// The type in IR of quantized numbers.
+mlir::Type irType(mlir::MLIRContext *context, QuantType type);
+/// The quantized type that an IR type is; none for others.
+std::optional<QuantType> quantTypeOf(mlir::Type type);
+/// Names an op's first result, and the op.
+void setNames(mlir::Operation *op, llvm::StringRef node,
+              llvm::StringRef tensor);
+
+} // namespace onnxquant::quantize
+
+#endif // ONNXQUANT_LIB_TRANSFORMS_QUANTIZE_PLAN_H

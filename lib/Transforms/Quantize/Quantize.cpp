@@ -1,0 +1,144 @@
+// The pass: reads its options, then takes the steps in order.
+
+#include "OnnxQuant/Support/AtomicFile.h"
+#include "Plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace onnxquant {
+#define GEN_PASS_DEF_QUANTIZE
+#include "OnnxQuant/Transforms/Quantize/Passes.h.inc"
+} // namespace onnxquant
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnx;
+using namespace onnxquant::quantize;
+
+namespace {
+
+struct Quantize : public onnxquant::impl::QuantizeBase<Quantize> {
+  using QuantizeBase::QuantizeBase;
+  void runOnOperation() override;
+
+  std::function<void(const QuantizeReport &)> sink;
+
+private:
+  QuantizeOptions readOptions();
+  LogicalResult quantize(Plan &plan);
+  LogicalResult finish(Plan &plan);
+};
+
+} // namespace
+
+template <typename From, typename To>
+static void copyOption(const From &from, To &to) {
+  if constexpr (std::is_convertible_v<From, To>)
+    to = from;
+  else
+    to.assign(from.begin(), from.end());
+}
+
+QuantizeOptions Quantize::readOptions() {
+  QuantizeOptions options;
+#define OPTION(member, name) copyOption(member, options.member);
+#include "Options.def"
+#undef OPTION
+  return options;
+}
+
+/// Bytes of all constants of a module.
+static int64_t constantBytes(ModuleOp module) {
+  int64_t bytes = 0;
+  module.walk([&](ConstantOp op) {
+    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (!type || !type.hasStaticShape() ||
+        !type.getElementType().isIntOrFloat())
+      return;
+    bytes += (type.getNumElements() *
+                  static_cast<int64_t>(
+                      type.getElementType().getIntOrFloatBitWidth()) +
+              7) /
+             8;
+  });
+  return bytes;
+}
+
+LogicalResult Quantize::quantize(Plan &plan) {
+  if (failed(selectNodes(plan)))
+    return failure();
+  if (plan.settings.mode == Mode::QAT) {
+    if (failed(takeOverQuantizers(plan)))
+      return failure();
+  } else {
+    if (failed(placeQuantizers(plan)) || failed(collectActivations(plan)) ||
+        failed(collectWeights(plan)) || failed(adjustBiases(plan)))
+      return failure();
+    insertQuantizers(plan);
+  }
+  if (plan.settings.form == Mode::QLinear)
+    foldToQLinear(plan);
+  if (plan.settings.form == Mode::Integer)
+    foldToInteger(plan);
+  if (plan.settings.dynamic && plan.settings.contribOps)
+    foldToDynamic(plan);
+  cleanUp(plan);
+  return success();
+}
+
+LogicalResult Quantize::finish(Plan &plan) {
+  fillReport(plan);
+  plan.report.bytesAfter = constantBytes(plan.module);
+  numQuantized = plan.report.numQuantized();
+  numFloat = plan.report.nodes.size() - numQuantized;
+  numActivations = plan.report.activations;
+  numWeights = plan.report.weights;
+  if (sink)
+    sink(plan.report);
+  if (report.empty())
+    return success();
+  auto fail = [&](llvm::Error error) {
+    return emitError(UnknownLoc::get(&getContext()))
+           << llvm::toString(std::move(error));
+  };
+  auto file = AtomicFile::create(report);
+  if (!file)
+    return fail(file.takeError());
+  (*file)->os() << llvm::formatv("{0:2}", plan.report.toJson()) << "\n";
+  if (llvm::Error error = (*file)->commit())
+    return fail(std::move(error));
+  return success();
+}
+
+void Quantize::runOnOperation() {
+  QuantizeOptions options = readOptions();
+  llvm::Expected<Settings> settings = readSettings(options);
+  if (!settings) {
+    getOperation().emitError(llvm::toString(settings.takeError()));
+    return signalPassFailure();
+  }
+  Plan plan(getOperation(), *settings);
+  plan.report.mode = options.quantizationMode.empty()
+                         ? options.mode
+                         : options.quantizationMode;
+  if (options.quantizationMode.empty() && settings->mode != Mode::QAT)
+    plan.report.mode += settings->dynamic ? " dynamic" : " static";
+  plan.report.placement = options.placement;
+  plan.report.bytesBefore = constantBytes(getOperation());
+  if (failed(quantize(plan)))
+    return signalPassFailure();
+  if (options.remarks)
+    for (const Node &node : plan.nodes)
+      emitRemark(node.location)
+          << node.name << ": " << (node.quantized ? "quantized" : "float")
+          << (node.reason.empty() ? "" : ", ") << node.reason;
+  if (failed(finish(plan)))
+    return signalPassFailure();
+}
+
+std::unique_ptr<Pass>
+onnxquant::createQuantize(QuantizeOptions options,
+                          std::function<void(const QuantizeReport &)> sink) {
+  auto pass = std::make_unique<::Quantize>(std::move(options));
+  pass->sink = std::move(sink);
+  return pass;
+}

@@ -1,0 +1,223 @@
+// Lists the nodes of a model and says of each whether it may be quantized, and
+// if not, why.
+
+#include "OnnxQuant/Support/NearestName.h"
+#include "Plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Regex.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnx;
+using namespace onnxquant::quantize;
+
+namespace {
+
+/// Names and regular expressions, and which of them have met a node.
+class NamePatterns {
+public:
+  explicit NamePatterns(const std::vector<std::string> &texts) {
+    for (const std::string &text : texts) {
+      std::string ignored;
+      llvm::Regex regex("^(" + text + ")$");
+      patterns.push_back({text, std::move(regex), false});
+    }
+  }
+  bool empty() const { return patterns.empty(); }
+  bool matches(StringRef name) {
+    bool any = false;
+    for (Pattern &pattern : patterns) {
+      std::string ignored;
+      if (pattern.text == name ||
+          (pattern.regex.isValid(ignored) && pattern.regex.match(name))) {
+        pattern.used = true;
+        any = true;
+      }
+    }
+    return any;
+  }
+  /// The first that met nothing.
+  std::optional<std::string> unused() const {
+    for (const Pattern &pattern : patterns)
+      if (!pattern.used)
+        return pattern.text;
+    return std::nullopt;
+  }
+
+private:
+  struct Pattern {
+    std::string text;
+    llvm::Regex regex;
+    bool used;
+  };
+  std::vector<Pattern> patterns;
+};
+
+} // namespace
+
+/// Constants and terminators are no nodes.
+static bool isNode(Operation *op) {
+  return (isa<NodeOpInterface>(op) || isa<CustomOp>(op)) &&
+         !isa<ConstantOp, NoValueOp, ReturnOp, YieldOp>(op);
+}
+
+/// Why a node whose operator can be quantized is not; empty if it is.
+static std::string obstacleOf(Plan &plan, QuantizableOpInterface op) {
+  const Settings &settings = plan.settings;
+  SmallVector<unsigned> operands = op.getQuantizableOperands();
+  if (!operands.empty()) {
+    Value first = op->getOperand(operands[0]);
+    std::optional<ScaleType> type = scaleTypeOf(first);
+    if (!type)
+      return "its numbers are not float32 or float16";
+    if (settings.dynamic && *type != ScaleType::F32 && !op.takesWeightsOnly())
+      return "dynamic quantization takes float32 only";
+  }
+  if (!op->getParentOfType<func::FuncOp>() ||
+      (!isa<func::FuncOp>(op->getParentOp()) && !settings.enableSubgraph))
+    return "it is part of a subgraph; see enable-subgraph";
+  if (std::string obstacle = op.getObstacle(); !obstacle.empty())
+    return obstacle;
+  auto isConstant = [&](unsigned i) {
+    return static_cast<bool>(constantOf(op->getOperand(i)));
+  };
+  if (op.takesWeightsOnly()) {
+    if (!settings.dynamic)
+      return "recurrent layers are quantized in dynamic modes";
+    if (!llvm::all_of(operands, isConstant))
+      return "its weights are not constant";
+  }
+  bool limited = settings.dynamic || settings.form == Mode::Integer;
+  bool absorbed = settings.quantizesResults() && op.getClamp();
+  if (limited && !op.isContraction() && !absorbed)
+    return "dynamic and integer modes quantize contractions only";
+  if (op.isContraction() && settings.constantProductsOnly &&
+      llvm::none_of(operands, isConstant))
+    return "neither of its operands is constant; see matmul-const-b-only";
+  return "";
+}
+
+/// Operators that have a model of the interface.
+static std::vector<std::string> quantizableTypes(MLIRContext *context) {
+  std::vector<std::string> types;
+  for (RegisteredOperationName name : context->getRegisteredOperationsByDialect(
+           ONNXDialect::getDialectNamespace()))
+    if (name.hasInterface<QuantizableOpInterface>())
+      types.push_back(name.stripDialect().str());
+  llvm::sort(types);
+  return types;
+}
+
+static LogicalResult checkOpTypes(Plan &plan) {
+  std::vector<std::string> known = quantizableTypes(plan.module.getContext());
+  for (const std::string &type : plan.settings.opTypes)
+    if (!llvm::is_contained(known, type))
+      return plan.module.emitError(
+                 "op-types-to-quantize expects operators that can be "
+                 "quantized, but got '")
+             << type << "'" << suggestName(type, known);
+  return success();
+}
+
+static LogicalResult checkUsed(Plan &plan, StringRef option,
+                               const NamePatterns &patterns) {
+  std::optional<std::string> unused = patterns.unused();
+  if (!unused)
+    return success();
+  std::vector<std::string> names;
+  for (const Node &node : plan.nodes)
+    names.push_back(node.name);
+  return plan.module.emitError()
+         << option << ": the model has no node '" << *unused << "'"
+         << suggestName(*unused, names);
+}
+
+/// A model that is quantized already is for `mode=qat`.
+static LogicalResult checkFloat(Plan &plan) {
+  static const llvm::StringSet<> quantized = {
+      "QuantizeLinear", "DequantizeLinear",
+      "QLinearConv",    "QLinearMatMul",
+      "ConvInteger",    "MatMulInteger",
+      "QGemm",          "DynamicQuantizeLinear",
+      "QLinearAdd",     "DynamicQuantizeLSTM"};
+  for (const Node &node : plan.nodes)
+    if (quantized.contains(opTypeOf(node.op)))
+      return node.op->emitError("the model is quantized already: it has a ")
+             << opTypeOf(node.op)
+             << "; mode=qat takes over the quantizers of a trained model";
+  return success();
+}
+
+/// All names of tensors must exist, or an option does nothing silently.
+static LogicalResult checkTensors(Plan &plan) {
+  llvm::StringSet<> known;
+  std::vector<std::string> names;
+  auto add = [&](Value value) {
+    std::string name = tensorName(value);
+    if (!isa<NoneType>(value.getType()) && known.insert(name).second)
+      names.push_back(name);
+  };
+  plan.module.walk([&](Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), add);
+    llvm::for_each(op->getResults(), add);
+  });
+  NamePatterns wide(plan.settings.int16Tensors);
+  for (const std::string &name : names)
+    wide.matches(name);
+  auto unknown = [&](StringRef option, StringRef name) {
+    return plan.module.emitError() << option << ": the model has no tensor '"
+                                   << name << "'" << suggestName(name, names);
+  };
+  if (auto unused = wide.unused())
+    return unknown("int16-tensors", *unused);
+  std::vector<StringRef> given;
+  for (const auto &entry : plan.settings.overrides)
+    given.push_back(entry.first());
+  llvm::sort(given);
+  for (StringRef name : given)
+    if (!known.contains(name))
+      return unknown("quantization parameters", name);
+  return success();
+}
+
+LogicalResult quantize::selectNodes(Plan &plan) {
+  const Settings &settings = plan.settings;
+  plan.module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isNode(op))
+      return;
+    plan.nodeIndex[op] = plan.nodes.size();
+    plan.nodes.emplace_back(op);
+    plan.nodes.back().name = nodeName(op);
+    plan.nodes.back().report.opType = opTypeOf(op).str();
+  });
+  if (settings.mode == Mode::QAT)
+    return success();
+  if (failed(checkFloat(plan)) || failed(checkOpTypes(plan)) ||
+      failed(checkTensors(plan)))
+    return failure();
+  NamePatterns chosen(settings.nodes), excluded(settings.excluded);
+  for (Node &node : plan.nodes) {
+    node.excluded = excluded.matches(node.name);
+    bool isChosen = chosen.empty() || chosen.matches(node.name);
+    auto op = dyn_cast<QuantizableOpInterface>(node.op);
+    if (!op)
+      node.reason = "there is no quantized form of " + opTypeOf(node.op).str();
+    else if (node.excluded)
+      node.reason = "excluded by nodes-to-exclude";
+    else if (!isChosen)
+      node.reason = "not among nodes-to-quantize";
+    else if (!settings.opTypes.empty() &&
+             !llvm::is_contained(settings.opTypes, opTypeOf(node.op)))
+      node.reason = "not among op-types-to-quantize";
+    else
+      node.reason = obstacleOf(plan, op);
+    node.selected = node.reason.empty();
+  }
+  if (failed(checkUsed(plan, "nodes-to-quantize", chosen)) ||
+      failed(checkUsed(plan, "nodes-to-exclude", excluded)))
+    return failure();
+  return success();
+}

@@ -1,0 +1,268 @@
+// Reads the options and refuses those that don't go together, with the reason.
+
+#include "Settings.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cmath>
+
+using namespace onnxquant;
+using namespace onnxquant::quantize;
+
+static llvm::Error fail(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+static llvm::Error readMode(const QuantizeOptions &options,
+                            Settings &settings) {
+  auto mode = llvm::StringSwitch<std::optional<Mode>>(options.mode)
+                  .Case("qdq", Mode::QDQ)
+                  .Case("qlinear", Mode::QLinear)
+                  .Case("integer", Mode::Integer)
+                  .Case("qat", Mode::QAT)
+                  .Default(std::nullopt);
+  if (!mode)
+    return fail("mode expects qdq, qlinear, integer or qat, but got '" +
+                options.mode + "'");
+  settings.mode = *mode;
+  settings.dynamic = options.dynamic;
+  if (!options.quantizationMode.empty()) {
+    auto [form, when] = llvm::StringRef(options.quantizationMode).split('_');
+    auto named = llvm::StringSwitch<std::optional<Mode>>(form)
+                     .Case("IntegerOps", Mode::Integer)
+                     .Case("QLinearOps", Mode::QLinear)
+                     .Default(std::nullopt);
+    if (!named || (!when.empty() && when != "Static" && when != "Dynamic"))
+      return fail("quantization-mode expects IntegerOps_Static, "
+                  "IntegerOps_Dynamic, QLinearOps_Static or "
+                  "QLinearOps_Dynamic, but got '" +
+                  options.quantizationMode + "'");
+    if (options.mode != "qdq" && settings.mode != *named)
+      return fail("quantization-mode=" + options.quantizationMode +
+                  " contradicts mode=" + options.mode);
+    settings.mode = *named;
+    if (when == "Static" && options.dynamic)
+      return fail("quantization-mode=" + options.quantizationMode +
+                  " contradicts dynamic");
+    settings.dynamic |= when == "Dynamic";
+  }
+  settings.form = settings.mode;
+  if (settings.mode == Mode::QAT) {
+    auto form = llvm::StringSwitch<std::optional<Mode>>(options.qatForm)
+                    .Case("qdq", Mode::QDQ)
+                    .Case("qlinear", Mode::QLinear)
+                    .Case("integer", Mode::Integer)
+                    .Default(std::nullopt);
+    if (!form)
+      return fail("qat-form expects qdq, qlinear or integer, but got '" +
+                  options.qatForm + "'");
+    settings.form = *form;
+  } else if (options.qatForm != "qdq") {
+    return fail("qat-form is for mode=qat only");
+  }
+  if (options.placement == "every-op")
+    settings.placement = Placement::EveryOp;
+  else if (options.placement != "fused")
+    return fail("placement expects fused or every-op, but got '" +
+                options.placement + "'");
+  if (options.biasCorrection == "none")
+    settings.correctBias = false;
+  else if (options.biasCorrection != "local")
+    return fail("bias-correction expects local or none, but got '" +
+                options.biasCorrection + "'");
+  return llvm::Error::success();
+}
+
+/// `true`, `false` or `otherwise`.
+static llvm::Error readTriple(llvm::StringRef name, llvm::StringRef text,
+                              llvm::StringRef otherwise,
+                              std::optional<bool> &value) {
+  std::string lower = text.lower();
+  if (lower == otherwise)
+    value = std::nullopt;
+  else if (lower == "true" || lower == "1")
+    value = true;
+  else if (lower == "false" || lower == "0")
+    value = false;
+  else
+    return fail(name + " expects true or false, but got '" + text + "'");
+  return llvm::Error::success();
+}
+
+static llvm::Error readTypes(const QuantizeOptions &options,
+                             Settings &settings) {
+  if (options.nbits != 8 && options.nbits != 16 && options.nbits != 4)
+    return fail("nbits expects 4, 8 or 16, but got " +
+                llvm::Twine(options.nbits));
+  if (options.nbits == 16)
+    settings.activation = {16, false};
+  settings.weight = {static_cast<unsigned>(options.nbits), true};
+  std::optional<bool> asymmetric;
+  if (llvm::Error error =
+          readTriple("asymmetric-input-types", options.asymmetricInputTypes, "",
+                     asymmetric))
+    return error;
+  if (asymmetric) {
+    settings.weight.isSigned = *asymmetric;
+    settings.weightGiven = true;
+  }
+  auto read = [&](llvm::StringRef name, llvm::StringRef text, QuantType &type,
+                  bool weights) -> llvm::Error {
+    if (text.empty())
+      return llvm::Error::success();
+    auto parsed = QuantType::parse(text);
+    if (!parsed || (!weights && parsed->bits == 4))
+      return fail(name + " expects u8, s8, u16" +
+                  (weights ? ", s16, u4 or s4" : " or s16") + ", but got '" +
+                  text + "'");
+    if (options.nbits != 8 && parsed->bits != options.nbits &&
+        (weights || options.nbits == 16))
+      return fail(name + "=" + text +
+                  " contradicts nbits=" + llvm::Twine(options.nbits));
+    if (asymmetric && parsed->isSigned != (weights && *asymmetric))
+      return fail(name + "=" + text + " contradicts asymmetric-input-types=" +
+                  options.asymmetricInputTypes);
+    type = *parsed;
+    return llvm::Error::success();
+  };
+  if (llvm::Error error = read("activation-type", options.activationType,
+                               settings.activation, false))
+    return error;
+  settings.weightGiven |= !options.weightType.empty();
+  return read("weight-type", options.weightType, settings.weight, true);
+}
+
+/// An option that was set although it means nothing where it is.
+static llvm::Error refuse(const QuantizeOptions &options,
+                          const Settings &settings) {
+  bool integerForm = settings.form != Mode::QDQ;
+  bool qat = settings.mode == Mode::QAT;
+  struct Rule {
+    bool broken;
+    llvm::StringRef message;
+  };
+  const Rule rules[] = {
+      {settings.dynamic && qat,
+       "dynamic contradicts mode=qat: the model has its parameters"},
+      {settings.dynamic && settings.activation != QuantType{8, false},
+       "dynamic expects activation-type=u8: DynamicQuantizeLinear gives "
+       "nothing else"},
+      {settings.dynamic && settings.symmetricActivations,
+       "symmetric-activations contradicts dynamic: DynamicQuantizeLinear is "
+       "asymmetric"},
+      {integerForm && !qat && settings.activation.bits != 8,
+       "activations of 16 bits are for mode=qdq: the integer ops take 8 bits"},
+      {integerForm && !qat && settings.weight.bits != 8,
+       "weights of other than 8 bits are for mode=qdq: the integer ops take 8 "
+       "bits"},
+      {integerForm && !qat && settings.activation.isSigned &&
+           !settings.weight.isSigned,
+       "activation-type=s8 expects weight-type=s8 in this mode"},
+      {(integerForm || settings.dynamic) &&
+           (settings.int16First > 0 || !settings.int16Tensors.empty()),
+       "int16-first and int16-tensors are for static mode=qdq"},
+      {settings.int16First < 0, "int16-first expects no negative number"},
+      {settings.blockSize < 0, "block-size expects no negative number"},
+      {settings.blockSize > 0 && integerForm,
+       "block-size is for mode=qdq: the integer ops have no blocks"},
+      {settings.weightPair && integerForm,
+       "add-qdq-pair-to-weight is for mode=qdq: the integer ops take integer "
+       "weights"},
+      {settings.dedicatedPair && integerForm,
+       "dedicated-qdq-pair is for mode=qdq"},
+      {settings.contribQdq && integerForm,
+       "contrib-qdq is for mode=qdq: the integer ops need no wide types"},
+      {settings.contribOps && settings.form == Mode::QDQ && !settings.dynamic,
+       "contrib-ops is for mode=qlinear and dynamic modes; for quantizers of "
+       "com.microsoft see contrib-qdq"},
+      {!settings.quantizeBias && settings.form == Mode::QLinear,
+       "quantize-bias=false contradicts mode=qlinear: QLinearConv takes an "
+       "integer bias"},
+      {settings.keepActivations &&
+           (settings.form == Mode::Integer || settings.dynamic),
+       "keep-removable-activations is for static mode=qdq and mode=qlinear"},
+      {settings.excludeOutputs && settings.placement == Placement::Fused &&
+           !settings.quantizesResults(),
+       "exclude-output-quantization is for placement=every-op and "
+       "mode=qlinear: nothing else quantizes outputs"},
+      {settings.forceNoInputCheck && settings.placement == Placement::Fused,
+       "force-quantize-no-input-check is for placement=every-op"},
+      {settings.placement == Placement::EveryOp &&
+           (settings.form == Mode::Integer || settings.dynamic),
+       "placement=every-op is for static mode=qdq and mode=qlinear: integer "
+       "and dynamic modes quantize contractions only"},
+      {!options.outputParams.empty() && settings.form == Mode::Integer,
+       "output-quantization-params is no option of mode=integer: its results "
+       "are float"},
+      {settings.form == Mode::Integer && !qat && settings.perChannel &&
+           settings.symmetricWeights == false,
+       "symmetric-weights=false expects per-channel=false in mode=integer: "
+       "ConvInteger runs with one zero point for all channels"},
+      {qat && (!settings.opTypes.empty() || !settings.nodes.empty() ||
+               !settings.excluded.empty() || !settings.overrides.empty()),
+       "mode=qat takes over the quantizers of the model, and chooses neither "
+       "nodes nor parameters"},
+      {!(std::isfinite(settings.minimumRealRange) &&
+         settings.minimumRealRange >= 0),
+       "minimum-real-range expects a finite number not below zero"},
+  };
+  for (const Rule &rule : rules)
+    if (rule.broken)
+      return fail(rule.message);
+  return llvm::Error::success();
+}
+
+llvm::Expected<Settings>
+quantize::readSettings(const QuantizeOptions &options) {
+  Settings settings;
+  if (llvm::Error error = readMode(options, settings))
+    return error;
+  if (llvm::Error error = readTypes(options, settings))
+    return error;
+  if (llvm::Error error =
+          readTriple("symmetric-weights", options.symmetricWeights, "auto",
+                     settings.symmetricWeights))
+    return error;
+  std::optional<bool> constantOnly;
+  if (llvm::Error error =
+          readTriple("matmul-const-b-only", options.matmulConstBOnly, "auto",
+                     constantOnly))
+    return error;
+  settings.constantProductsOnly = constantOnly.value_or(settings.dynamic);
+  settings.perChannel = options.perChannel;
+  settings.blockSize = options.blockSize;
+  settings.symmetricActivations = options.symmetricActivations;
+  settings.reduceRange = options.reduceRange;
+  settings.minimumRealRange = options.minimumRealRange;
+  auto copy = [](auto &from, std::vector<std::string> &to) {
+    to.assign(from.begin(), from.end());
+  };
+  copy(options.opTypes, settings.opTypes);
+  copy(options.nodes, settings.nodes);
+  copy(options.excluded, settings.excluded);
+  copy(options.int16Tensors, settings.int16Tensors);
+  settings.int16First = options.int16First;
+  settings.dedicatedPair = options.dedicatedPair;
+  settings.weightPair = options.weightPair;
+  settings.quantizeBias = options.quantizeBias;
+  settings.keepActivations = options.keepActivations;
+  settings.excludeOutputs = options.excludeOutputs;
+  settings.forceNoInputCheck = options.forceNoInputCheck;
+  settings.enableSubgraph = options.enableSubgraph;
+  settings.contribOps = options.contribOps;
+  settings.contribQdq = options.contribQdq;
+  if (!options.tensorOverrides.empty())
+    if (llvm::Error error = readOverrides(
+            "tensor-overrides", options.tensorOverrides, settings.overrides))
+      return error;
+  if (!options.inputParams.empty())
+    if (llvm::Error error = readParams("input-quantization-params",
+                                       options.inputParams, settings.overrides))
+      return error;
+  if (!options.outputParams.empty())
+    if (llvm::Error error =
+            readParams("output-quantization-params", options.outputParams,
+                       settings.overrides))
+      return error;
+  if (llvm::Error error = refuse(options, settings))
+    return error;
+  return settings;
+}

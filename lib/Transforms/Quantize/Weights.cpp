@@ -1,0 +1,180 @@
+// Gives constant operands their parameters: per channel, per block or one for
+// all. Constants that share numbers with activations take theirs.
+
+#include "Plan.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnx;
+using namespace onnxquant::quantize;
+
+namespace {
+
+class WeightCollector {
+public:
+  explicit WeightCollector(Plan &plan) : plan(plan), settings(plan.settings) {}
+  LogicalResult collect(Weight &weight);
+
+private:
+  std::optional<Parameters> shared(Weight &weight);
+  QuantType typeOf(const Weight &weight, const TensorOverride &override);
+  LogicalResult chooseShape(Weight &weight, const TensorOverride &override,
+                            ArrayRef<int64_t> shape);
+  LogicalResult readGiven(Weight &weight, const TensorOverride &override,
+                          ArrayRef<int64_t> shape);
+
+  Plan &plan;
+  const Settings &settings;
+};
+
+} // namespace
+
+/// The parameters of the tensors that a constant is moved together with.
+std::optional<Parameters> WeightCollector::shared(Weight &weight) {
+  auto op = cast<QuantizableOpInterface>(weight.use->getOwner());
+  if (!op.sharesParameters())
+    return std::nullopt;
+  for (unsigned index : op.getQuantizableResults()) {
+    auto it = plan.activations.find(op->getResult(index));
+    if (it != plan.activations.end() && !it->second.dynamic)
+      return it->second.parameters;
+  }
+  return std::nullopt;
+}
+
+QuantType WeightCollector::typeOf(const Weight &weight,
+                                  const TensorOverride &override) {
+  if (override.type)
+    return *override.type;
+  if (!weight.contracted)
+    return settings.activation;
+  auto op = cast<QuantizableOpInterface>(weight.use->getOwner());
+  if (settings.form == Mode::Integer && !settings.weightGiven &&
+      !settings.activation.isSigned && op.takesUnsignedIntegers())
+    return {8, false};
+  return settings.weight;
+}
+
+/// Axis and blocks of the scales.
+LogicalResult WeightCollector::chooseShape(Weight &weight,
+                                           const TensorOverride &override,
+                                           ArrayRef<int64_t> shape) {
+  Parameters &parameters = weight.parameters;
+  auto op = cast<QuantizableOpInterface>(weight.use->getOwner());
+  unsigned operand = weight.use->getOperandNumber();
+  if (override.axis) {
+    int64_t rank = shape.size(), axis = *override.axis;
+    if (axis < -rank || axis >= rank)
+      return plan.module.emitError("tensor '")
+             << weight.name << "' expects an axis within its rank " << rank
+             << ", but got " << axis;
+    parameters.axis = axis < 0 ? axis + rank : axis;
+    parameters.shape = {shape[*parameters.axis]};
+    return success();
+  }
+  if (!weight.contracted || override.scales.size() == 1)
+    return success();
+  if (settings.blockSize > 0) {
+    if (std::optional<int64_t> axis = op.getReductionAxis(operand)) {
+      parameters.axis = axis;
+      parameters.blockSize = settings.blockSize;
+      parameters.shape.assign(shape.begin(), shape.end());
+      int64_t &dim = parameters.shape[*axis];
+      dim = (dim + settings.blockSize - 1) / settings.blockSize;
+      return success();
+    }
+  }
+  // The integer forms of products have one scale on the left.
+  bool single = settings.form != Mode::QDQ && operand == 0;
+  if (!settings.perChannel || single)
+    return success();
+  if (std::optional<int64_t> axis = op.getChannelAxis(operand)) {
+    parameters.axis = axis;
+    parameters.shape = {shape[*axis]};
+  }
+  return success();
+}
+
+LogicalResult WeightCollector::readGiven(Weight &weight,
+                                         const TensorOverride &override,
+                                         ArrayRef<int64_t> shape) {
+  Parameters &parameters = weight.parameters;
+  weight.given = true;
+  size_t wanted = parameters.axis ? shape[*parameters.axis] : 1;
+  if (override.scales.size() != wanted)
+    return plan.module.emitError("tensor '")
+           << weight.name << "' expects " << wanted << " scales, but got "
+           << override.scales.size();
+  for (auto [i, scale] : llvm::enumerate(override.scales)) {
+    int64_t zeroPoint =
+        override.zeroPoints.empty()
+            ? 0
+            : override.zeroPoints[override.zeroPoints.size() == 1 ? 0 : i];
+    if (zeroPoint < parameters.type.min() || zeroPoint > parameters.type.max())
+      return plan.module.emitError("tensor '")
+             << weight.name << "' expects a zero point of type "
+             << parameters.type.str() << ", but got " << zeroPoint;
+    parameters.values.push_back(
+        {castScale(scale, parameters.scaleType), zeroPoint});
+  }
+  return success();
+}
+
+LogicalResult WeightCollector::collect(Weight &weight) {
+  Value value = weight.use->get();
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+  TensorOverride override = settings.overrides.lookup(weight.name);
+  Parameters &parameters = weight.parameters;
+  parameters.scaleType = *scaleTypeOf(value);
+  if (override.scales.empty())
+    if (std::optional<Parameters> same = shared(weight)) {
+      parameters = *same;
+      return success();
+    }
+  parameters.type = typeOf(weight, override);
+  if (failed(chooseShape(weight, override, shape)))
+    return failure();
+  if (!override.scales.empty())
+    return readGiven(weight, override, shape);
+
+  std::optional<SmallVector<double>> numbers = numbersOf(value);
+  if (!numbers)
+    return plan.module.emitError("the numbers of tensor '")
+           << weight.name << "' cannot be read";
+  bool several = parameters.axis.has_value();
+  bool symmetric = override.symmetric.value_or(
+      weight.contracted ? settings.isSymmetric(parameters.type, several)
+                        : settings.symmetricActivations);
+  ScaleRule rule{
+      parameters.type, symmetric,
+      override.reduceRange.value_or(settings.reduceRange && weight.contracted),
+      settings.minimumRealRange, parameters.scaleType};
+  int64_t count = 1;
+  for (int64_t dim : parameters.shape)
+    count *= dim;
+  SmallVector<RealRange> ranges(count, RealRange{0, 0});
+  parameters.values.resize(count);
+  ParameterIndex index(shape, parameters);
+  for (auto [i, number] : llvm::enumerate(*numbers)) {
+    if (!std::isfinite(number))
+      return plan.module.emitError("tensor '")
+             << weight.name << "' has a number that is not finite";
+    RealRange &range = ranges[index[i]];
+    range.min = std::min(range.min, number);
+    range.max = std::max(range.max, number);
+  }
+  if (override.min)
+    ranges.assign(count, {*override.min, *override.max});
+  for (auto [range, result] : llvm::zip(ranges, parameters.values))
+    result = computeScale(range.min, range.max, rule);
+  return success();
+}
+
+LogicalResult quantize::collectWeights(Plan &plan) {
+  WeightCollector collector(plan);
+  for (auto &[use, weight] : plan.weights)
+    if (failed(collector.collect(weight)))
+      return failure();
+  return success();
+}
