@@ -7,6 +7,10 @@ exec_quantized.py, with what ONNX Runtime gives as the expected outputs. Each ca
 compiled to a library of the target and run by a runner of the target. At least 300
 must pass on each machine, and some of every family. Prints a line per failure, the
 families, and the totals.
+
+qemu 7.2 ends on its own assertion at vfwcvt.rtz.x.f.v, which is a valid instruction. Cases
+in which that happens run again without vectorized loops, and are named; more than a few
+of them are a failure.
 """
 
 import collections
@@ -28,7 +32,7 @@ CASES = 330
 LEAST = 300
 MACHINES = {
     "aarch64": ("aarch64", ["qemu-aarch64"]),
-    "riscv64+v": ("riscv64", ["qemu-riscv64", "-cpu", "rv64,v=true,vlen=128"]),
+    "riscv64+v": ("riscv64", ["qemu-riscv64", "-cpu", "rv64,v=true,vlen=128,vext_spec=v1.0"]),
 }
 MICROSOFT = (
     r"^(biasgelu|fastgelu|gelu|quickgelu|fusedmatmul|fusedconv_Relu|fusedgemm_Relu|skiplayernorm|attention_both_0"
@@ -37,6 +41,8 @@ MICROSOFT = (
     r"|qlinear(add|mul|sigmoid|leakyrelu|concat|where)_uint8|qlinearglobalaveragepool_uint8_0"
     r"|qlinearsoftmax_uint8_13_-1|roundtrip_int4_blocks|roundtrip_e4m3fn_0)$"
 )
+EMULATOR_FAULT = "decode_save_opc: Assertion"
+MOST_FAULTS = 5
 # Not run anywhere: what they give can't be compared, or they are documented as out of scope.
 UNCOMPARED = {
     "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Dropout",
@@ -115,17 +121,29 @@ def build_runner(arch, folder):
     return target
 
 
-def run(name, root, chosen, folder, runner, tally):
-    """Runs the chosen cases; gives the operators of those that passed."""
+def test(name, root, cases, folder, runner, level):
+    """What `onnxq test` says of cases: [(PASS, FAIL or SKIP, case, reason)]."""
     names = folder / "list"
-    names.write_text("".join(case + "\n" for case in chosen))
-    # Level 2 is where plain loops become vector code.
+    names.write_text("".join(case + "\n" for case in cases))
     outcome = harness.run([harness.ONNXQ, "test", root, "--list", names, "--target", name, "--runner", runner,
-                           "--opt-level", "2", "--verbose"], timeout=1800)
+                           "--opt-level", str(level), "--verbose"], timeout=1800)
     results = re.findall(r"^(PASS|FAIL|SKIP) ([^:\n]+)(?:: (.*))?$", outcome.stdout.decode(), re.M)
-    if len(results) != len(chosen):
-        tally.result(f"{name}: {root}", f"{outcome.ended()}: {outcome.stderr[:300]}")
-    passed = set()
+    if len(results) != len(cases):
+        return [("FAIL", case, f"{outcome.ended()}: {outcome.stderr[:300]}") for case in cases]
+    return results
+
+
+def run(name, root, chosen, folder, runner, tally):
+    """Runs the chosen cases; gives the operators of those that passed, and how many passed."""
+    # Level 2 is where plain loops become vector code.
+    results = test(name, root, chosen, folder, runner, 2)
+    faults = [case for kind, case, reason in results if kind == "FAIL" and EMULATOR_FAULT in reason]
+    if 0 < len(faults) <= MOST_FAULTS:
+        for case in faults:
+            print(f"note: {name}: {case}: the emulator ends on an assertion; run without vectorized loops")
+        results = [result for result in results if result[1] not in faults]
+        results += test(name, root, faults, folder, runner, 1)
+    passed, count = set(), 0
     for kind, case, reason in results:
         if kind == "SKIP":
             tally.skipped += 1
@@ -133,7 +151,8 @@ def run(name, root, chosen, folder, runner, tally):
         tally.result(f"{name}: {case}", reason if kind == "FAIL" else None)
         if kind == "PASS":
             passed |= chosen[case]
-    return passed, sum(kind == "PASS" for kind, _, _ in results)
+            count += 1
+    return passed, count
 
 
 def main():
