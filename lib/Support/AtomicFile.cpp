@@ -22,6 +22,17 @@ Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path) {
       return pathError(path, code);
     return file;
   }
+  // Devices and pipes stay what they are: they are written to, not replaced.
+  sys::fs::file_status status;
+  if (!sys::fs::status(path, status) &&
+      status.type() != sys::fs::file_type::regular_file &&
+      status.type() != sys::fs::file_type::directory_file) {
+    std::error_code code;
+    file->stream = std::make_unique<raw_fd_ostream>(path, code);
+    if (code)
+      return pathError(path, code);
+    return file;
+  }
   int fd;
   SmallString<128> temporary;
   if (std::error_code code = sys::fs::createUniqueFile(

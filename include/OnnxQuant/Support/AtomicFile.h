@@ -11,7 +11,8 @@
 namespace onnxquant {
 
 /// Writes to a temporary file beside `path`; `commit` renames it into place.
-/// Without `commit` nothing is left behind. A path of `-` is standard output.
+/// Without `commit` nothing is left behind. A path of `-` is standard output;
+/// devices and pipes are written to as they are.
 class AtomicFile {
 public:
   static llvm::Expected<std::unique_ptr<AtomicFile>>
