@@ -42,7 +42,7 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createLinalgElementwiseOpFusionPass());
+  pm.addPass(createFuseElementwise());
   pm.addPass(createCSEPass());
   addBufferization(pm);
   pm.addPass(createPlanMemory());

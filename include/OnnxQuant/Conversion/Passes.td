@@ -74,6 +74,25 @@ def ConvertONNXToLinalg : Pass<"onnx-to-linalg", "::mlir::ModuleOp"> {
   ];
 }
 
+def FuseElementwise : Pass<"onnxq-fuse-elementwise", "::mlir::ModuleOp"> {
+  let summary = "compute elements where they are used";
+  let description = [{
+    Fuses a `linalg.generic` that computes element by element into its only
+    user, if that is such an op too and asks for every element once. Ops that
+    reduce, and those that repeat elements of a computation, read it from
+    memory: they would compute elements again and again.
+
+    ```mlir
+    %b = linalg.generic {...} ins(%a) outs(%e) { ... math.exp ... }
+    %c = linalg.generic {...} ins(%b) outs(%e) { ... arith.negf ... }
+    // becomes
+    %c = linalg.generic {...} ins(%a) outs(%e) { ... math.exp ... arith.negf ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def CopyStridedCasts : Pass<"onnxq-copy-strided-casts", "::mlir::ModuleOp"> {
   let summary = "copy where a cast only claims that a buffer is contiguous";
   let description = [{
@@ -135,7 +154,9 @@ def CheckBounds : Pass<"onnxq-check-bounds", "::mlir::ModuleOp"> {
   let summary = "check at run time that every access to a buffer is in bounds";
   let description = [{
     Puts a `cf.assert` before every `memref.load` and `memref.store` that its
-    indices are within the buffer's sizes. For tests of the lowerings.
+    indices are within the buffer's sizes, before every `memref.subview` that
+    it is within its source, and before every `memref.copy` that both sides
+    have the same sizes. For tests of the lowerings.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::cf::ControlFlowDialect", "::mlir::memref::MemRefDialect"];

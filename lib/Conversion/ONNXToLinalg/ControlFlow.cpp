@@ -7,6 +7,7 @@
 #include "LoopSupport.h"
 #include "Lowering.h"
 #include "OnnxQuant/Conversion/Passes.h"
+#include "SizeCast.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -30,17 +31,11 @@ template <typename OpTy> struct SubgraphLowering : OpConversionPattern<OpTy> {
   }
   Value toOnnx(Emitter &e, Value value, Type type) const {
     Value cast =
-        castShape(e, value, this->getTypeConverter()->convertType(type));
+        castSizes(e, value, this->getTypeConverter()->convertType(type));
     if (cast.getType() == type)
       return cast;
     return UnrealizedConversionCastOp::create(e, TypeRange{type}, cast)
         .getResult(0);
-  }
-  /// The same tensor with other sizes known.
-  static Value castShape(Emitter &e, Value value, Type type) {
-    return value.getType() == type
-               ? value
-               : Value(tensor::CastOp::create(e, type, value));
   }
   /// Moves a body's ops to where `e` stands and gives what it yields, stored.
   SmallVector<Value> inlineBody(Emitter &e, Rewriter &rewriter, Block &body,
@@ -82,7 +77,7 @@ struct LowerIf : SubgraphLowering<ir::IfOp> {
       SmallVector<Value> results =
           inlineBody(e, rewriter, from->front(), ValueRange{});
       for (auto [result, type] : llvm::zip(results, types))
-        result = castShape(e, result, type);
+        result = castSizes(e, result, type);
       scf::YieldOp::create(e, results);
     }
     rewriter.replaceOp(op, branch.getResults());
@@ -113,6 +108,24 @@ static Value placeAt(Emitter &e, Value element, Value buffer, Value at,
   offsets[axis] = at;
   return tensor::InsertSliceOp::create(e, element, buffer, offsets, sizes,
                                        strides);
+}
+
+/// Checks that all iterations give an output elements of the same sizes.
+static void checkSameSizes(Emitter &e, Value element, Value buffer, Value i) {
+  Value first = e.cmpIndex(arith::CmpIPredicate::eq, i, e.index(0));
+  auto type = cast<RankedTensorType>(element.getType());
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    Value size = e.asValue(tensor::getMixedSize(e, e.getLoc(), element, axis));
+    Value before =
+        e.asValue(tensor::getMixedSize(e, e.getLoc(), buffer, axis + 1));
+    Value same = e.cmpIndex(arith::CmpIPredicate::eq, size, before);
+    bool isOpen =
+        type.isDynamicDim(axis) ||
+        cast<RankedTensorType>(buffer.getType()).isDynamicDim(axis + 1);
+    if (isOpen)
+      e.check(e.createOrFold<arith::OrIOp>(first, same),
+              "a scan output changes its size from one iteration to the next");
+  }
 }
 
 struct LowerLoop : SubgraphLowering<ir::LoopOp> {
@@ -151,7 +164,7 @@ private:
                     e, part, fresh, zeros, extents, ones)};
               },
               [&]() { return SmallVector<Value>{fresh}; })[0];
-          return SmallVector<Value>{castShape(e, kept, type)};
+          return SmallVector<Value>{castSizes(e, kept, type)};
         },
         [&]() { return SmallVector<Value>{buffer}; })[0];
   }
@@ -183,7 +196,7 @@ LogicalResult LowerLoop::matchAndRewrite(ir::LoopOp op, OpAdaptor adaptor,
     if (!type || !isa<RankedTensorType>(type))
       return op.emitOpError("cannot be run: the rank of a value that its body "
                             "carries is unknown");
-    initial.push_back(castShape(e, adaptor.getVInitial()[i], type));
+    initial.push_back(castSizes(e, adaptor.getVInitial()[i], type));
   }
   for (size_t i = 0; i < numScans; ++i) {
     auto type = cast<RankedTensorType>(getTypeConverter()->convertType(
@@ -224,10 +237,11 @@ LogicalResult LowerLoop::matchAndRewrite(ir::LoopOp op, OpAdaptor adaptor,
   SmallVector<Value> yields = inlineBody(e, rewriter, body, arguments);
   SmallVector<Value> next = {e.addIndex(i, e.index(1)), truthOf(e, yields[0])};
   for (size_t n = 0; n < numCarried; ++n)
-    next.push_back(castShape(e, yields[n + 1], types[n + 2]));
+    next.push_back(castSizes(e, yields[n + 1], types[n + 2]));
   for (size_t n = 0; n < numScans; ++n) {
     Value element = yields[1 + numCarried + n];
     Value buffer = after->getArgument(2 + numCarried + n);
+    checkSameSizes(e, element, buffer, i);
     buffer = grow(e, buffer, element, i);
     next.push_back(placeAt(e, element, buffer, i, 0));
   }
@@ -243,7 +257,7 @@ LogicalResult LowerLoop::matchAndRewrite(ir::LoopOp op, OpAdaptor adaptor,
           ones(sizes.size(), e.getIndexAttr(1));
       value = tensor::ExtractSliceOp::create(e, value, zeros, sizes, ones);
     }
-    results.push_back(castShape(
+    results.push_back(castSizes(
         e, value, getTypeConverter()->convertType(op.getResult(n).getType())));
   }
   rewriter.replaceOp(op, results);
@@ -293,7 +307,7 @@ LogicalResult LowerScan::matchAndRewrite(ir::ScanOp op, OpAdaptor adaptor,
     Type type = getTypeConverter()->convertType(body.getArgument(n).getType());
     if (!type || !isa<RankedTensorType>(type))
       return op.emitOpError("cannot be run: the rank of a state is unknown");
-    initial.push_back(castShape(e, operands[n], type));
+    initial.push_back(castSizes(e, operands[n], type));
   }
   SmallVector<int64_t> outAxes;
   for (size_t n = 0; n < numOutputs; ++n) {
@@ -343,7 +357,7 @@ LogicalResult LowerScan::matchAndRewrite(ir::ScanOp op, OpAdaptor adaptor,
   SmallVector<Value> yields = inlineBody(e, rewriter, body, arguments);
   SmallVector<Value> next;
   for (size_t n = 0; n < numStates; ++n)
-    next.push_back(castShape(e, yields[n], initial[n].getType()));
+    next.push_back(castSizes(e, yields[n], initial[n].getType()));
   for (size_t n = 0; n < numOutputs; ++n) {
     Value at = entry(op.getScanOutputDirections(), n) != 0 ? fromEnd : i;
     next.push_back(placeAt(e, yields[numStates + n],
@@ -355,7 +369,7 @@ LogicalResult LowerScan::matchAndRewrite(ir::ScanOp op, OpAdaptor adaptor,
   SmallVector<Value> results;
   for (auto [result, value] : llvm::zip(op.getResults(), loop.getResults()))
     results.push_back(
-        castShape(e, value, getTypeConverter()->convertType(result.getType())));
+        castSizes(e, value, getTypeConverter()->convertType(result.getType())));
   rewriter.replaceOp(op, results);
   return success();
 }

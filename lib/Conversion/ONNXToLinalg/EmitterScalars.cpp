@@ -174,8 +174,34 @@ static Value floatToBrain(Emitter &e, Value value) {
                                  b.select(isNan, nan, rounded));
 }
 
+/// A power of two by its exponent alone; the largest code is NaN.
+static Value scaleToFloat(Emitter &e, Value stored) {
+  Bits b{e};
+  Value code = arith::ExtUIOp::create(e, e.getI32Type(), stored);
+  // The least power is a subnormal float.
+  Value bits = b.select(b.eq(code, 0), b.get(0x00400000), b.shl(code, 23));
+  return b.toFloat(b.select(b.eq(code, 255), b.get(0x7fc00000), bits));
+}
+
+/// Rounds up to a power of two; the sign is dropped. What is larger than the
+/// largest power becomes that, or NaN.
+static Value floatToScale(Emitter &e, Value value, bool saturate) {
+  Bits b{e};
+  Value magnitude = b.band(b.fromFloat(value), 0x7fffffff);
+  Value up = b.shr(b.add(magnitude, b.get(0x007fffff)), 23);
+  // Subnormal floats: up to 2^-127 there is nothing but the least power.
+  up = b.select(b.ult(magnitude, b.get(0x00400001)), b.get(0), up);
+  Value isLarge = b.ult(b.get(254), up);
+  up = b.select(isLarge, b.get(saturate ? 254 : 255), up);
+  Value isSpecial = b.ult(b.get(0x7f7fffff), magnitude);
+  up = b.select(isSpecial, b.get(255), up);
+  return arith::TruncIOp::create(e, e.getI8Type(), up);
+}
+
 /// Floats of 8 bits and less are read from a table of all their values.
 static Value tinyToFloat(Emitter &e, Value stored, FloatType type) {
+  if (isa<Float8E8M0FNUType>(type))
+    return scaleToFloat(e, stored);
   unsigned width = type.getWidth();
   SmallVector<float> table;
   for (unsigned bits = 0; bits < (1u << width); ++bits) {
@@ -200,12 +226,13 @@ static Value tinyToFloat(Emitter &e, Value stored, FloatType type) {
 /// positive values is found by rounding at the right binary digit.
 static Value floatToTiny(Emitter &e, Value value, FloatType type,
                          bool saturate) {
+  if (isa<Float8E8M0FNUType>(type))
+    return floatToScale(e, value, saturate);
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
   Bits b{e};
   unsigned width = type.getWidth();
-  bool hasSign = !isa<Float8E8M0FNUType>(type);
   unsigned mantissa = type.getFPMantissaWidth() - 1;
-  unsigned magnitudeBits = width - (hasSign ? 1 : 0);
+  unsigned magnitudeBits = width - 1;
   APFloat largest = APFloat::getLargest(semantics);
   APFloat smallest = APFloat::getSmallestNormalized(semantics);
   bool lost;
@@ -261,17 +288,13 @@ static Value floatToTiny(Emitter &e, Value value, FloatType type,
   Value isInf = b.eq(magnitude, 0x7f800000);
   result = b.select(arith::OrIOp::create(e, isLarge, isInf), b.get(overflow),
                     result);
-  bool signlessZero =
-      isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(type) && hasSign;
-  if (hasSign) {
-    Value sign = b.shl(b.shr(bits, 31), width - 1);
-    Value withSign = b.bor(result, sign);
-    if (signlessZero) {
-      withSign = b.select(b.eq(result, 0), b.get(0), withSign);
-      withSign = b.select(b.eq(result, nan), b.get(nan), withSign);
-    }
-    result = withSign;
+  Value sign = b.shl(b.shr(bits, 31), width - 1);
+  Value withSign = b.bor(result, sign);
+  if (isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(type)) {
+    withSign = b.select(b.eq(result, 0), b.get(0), withSign);
+    withSign = b.select(b.eq(result, nan), b.get(nan), withSign);
   }
+  result = withSign;
   Value isNan = b.ult(b.get(0x7f800000), magnitude);
   result = b.select(isNan, b.get(nan), result);
   return arith::TruncIOp::create(e, e.getI8Type(), result);

@@ -1,6 +1,7 @@
 // Type conversion and what all lowerings share.
 
 #include "Lowering.h"
+#include "SizeCast.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -24,6 +25,23 @@ StorageTypeConverter::StorageTypeConverter() {
   addTargetMaterialization(materialize);
 }
 
+Value onnxquant::lowering::castSizes(Emitter &e, Value tensor, Type type) {
+  if (tensor.getType() == type)
+    return tensor;
+  auto from = cast<RankedTensorType>(tensor.getType());
+  auto to = cast<RankedTensorType>(type);
+  for (int64_t axis = 0; axis < to.getRank(); ++axis) {
+    if (to.isDynamicDim(axis) || !from.isDynamicDim(axis))
+      continue;
+    Value size = tensor::DimOp::create(e, tensor, axis);
+    e.check(e.cmpIndex(arith::CmpIPredicate::eq, size,
+                       e.index(to.getDimSize(axis))),
+            "expects size " + Twine(to.getDimSize(axis)) + " in dimension " +
+                Twine(axis) + " of a value, but got another");
+  }
+  return tensor::CastOp::create(e, type, tensor);
+}
+
 LogicalResult
 onnxquant::lowering::replaceWithStored(Operation *op, ArrayRef<Value> results,
                                        const TypeConverter &converter,
@@ -41,9 +59,13 @@ onnxquant::lowering::replaceWithStored(Operation *op, ArrayRef<Value> results,
     Type type = converter.convertType(result.getType());
     if (!value || !type)
       return rewriter.notifyMatchFailure(op, "a result was not computed");
-    if (value.getType() != type)
-      value = tensor::CastOp::create(rewriter, op->getLoc(), type, value);
-    replacements.push_back(value);
+    auto from = dyn_cast<RankedTensorType>(value.getType());
+    auto to = dyn_cast<RankedTensorType>(type);
+    if (!from || !to || from.getRank() != to.getRank())
+      return op->emitOpError("cannot be run: its result has type ")
+             << type << ", but it computes " << value.getType();
+    Emitter e(rewriter, op);
+    replacements.push_back(castSizes(e, value, type));
   }
   rewriter.replaceOp(op, replacements);
   return success();

@@ -2,6 +2,7 @@
 
 #include "OnnxQuant/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -25,16 +26,62 @@ static std::string nodeOf(Operation *op) {
   return name;
 }
 
+static void assertThat(ImplicitLocOpBuilder &b, Operation *op, Value holds,
+                       StringRef text) {
+  cf::AssertOp::create(b, holds,
+                       b.getStringAttr("node '" + nodeOf(op) + "': " + text));
+}
+
+static Value compare(ImplicitLocOpBuilder &b, arith::CmpIPredicate predicate,
+                     Value x, Value y) {
+  return arith::CmpIOp::create(b, predicate, x, y);
+}
+
 static void checkAccess(Operation *op, Value memref, ValueRange indices) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
   for (auto [axis, index] : llvm::enumerate(indices)) {
     Value size = memref::DimOp::create(b, memref, axis);
     // Negative indices are large when taken as unsigned.
-    Value inside =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, index, size);
-    cf::AssertOp::create(b, inside,
-                         b.getStringAttr("node '" + nodeOf(op) +
-                                         "': access out of a buffer's bounds"));
+    Value inside = compare(b, arith::CmpIPredicate::ult, index, size);
+    assertThat(b, op, inside, "access out of a buffer's bounds");
+  }
+}
+
+/// The first and the last element of a view are in the buffer.
+static void checkView(memref::SubViewOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto get = [&](OpFoldResult size) {
+    return getValueOrCreateConstantIndexOp(b, op.getLoc(), size);
+  };
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  for (int64_t axis = 0; axis < op.getSourceType().getRank(); ++axis) {
+    Value offset = get(op.getMixedOffsets()[axis]);
+    Value size = get(op.getMixedSizes()[axis]);
+    Value stride = get(op.getMixedStrides()[axis]);
+    Value whole = memref::DimOp::create(b, op.getSource(), axis);
+    Value steps =
+        arith::MulIOp::create(b, arith::SubIOp::create(b, size, one), stride);
+    Value last = arith::AddIOp::create(b, offset, steps);
+    Value inside = arith::AndIOp::create(
+        b, compare(b, arith::CmpIPredicate::ult, offset, whole),
+        compare(b, arith::CmpIPredicate::ult, last, whole));
+    Value isEmpty = compare(b, arith::CmpIPredicate::eq, size, zero);
+    Value positive = compare(b, arith::CmpIPredicate::sgt, size, zero);
+    Value fits = arith::OrIOp::create(
+        b, isEmpty, arith::AndIOp::create(b, positive, inside));
+    assertThat(b, op, fits, "view out of a buffer's bounds");
+  }
+}
+
+static void checkCopy(memref::CopyOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto type = dyn_cast<MemRefType>(op.getSource().getType());
+  for (int64_t axis = 0; type && axis < type.getRank(); ++axis) {
+    Value from = memref::DimOp::create(b, op.getSource(), axis);
+    Value to = memref::DimOp::create(b, op.getTarget(), axis);
+    assertThat(b, op, compare(b, arith::CmpIPredicate::eq, from, to),
+               "copy between buffers of different sizes");
   }
 }
 
@@ -43,7 +90,8 @@ struct CheckBounds : public onnxquant::impl::CheckBoundsBase<CheckBounds> {
   void runOnOperation() override {
     SmallVector<Operation *> accesses;
     getOperation().walk([&](Operation *op) {
-      if (isa<memref::LoadOp, memref::StoreOp>(op))
+      if (isa<memref::LoadOp, memref::StoreOp, memref::SubViewOp,
+              memref::CopyOp>(op))
         accesses.push_back(op);
     });
     for (Operation *op : accesses) {
@@ -51,6 +99,10 @@ struct CheckBounds : public onnxquant::impl::CheckBoundsBase<CheckBounds> {
         checkAccess(op, load.getMemRef(), load.getIndices());
       else if (auto store = dyn_cast<memref::StoreOp>(op))
         checkAccess(op, store.getMemRef(), store.getIndices());
+      else if (auto view = dyn_cast<memref::SubViewOp>(op))
+        checkView(view);
+      else
+        checkCopy(cast<memref::CopyOp>(op));
     }
     numChecked += accesses.size();
   }

@@ -1,0 +1,65 @@
+// Fuses ops that compute element by element. Enters and leaves: linalg on
+// tensors. Upstream's pass also fuses into reductions and broadcasts, which
+// repeat what is fused into them for every element that they read.
+
+#include "OnnxQuant/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace onnxquant {
+#define GEN_PASS_DEF_FUSEELEMENTWISE
+#include "OnnxQuant/Conversion/Passes.h.inc"
+} // namespace onnxquant
+
+using namespace mlir;
+using namespace onnxquant;
+
+/// Ops that a broadcast may repeat: they cost less than a read from memory.
+static constexpr size_t maxRepeated = 3;
+
+/// Whether computing an element again is nearly free.
+static bool isCheap(linalg::GenericOp op) {
+  Block &body = *op.getBody();
+  if (body.getOperations().size() > maxRepeated + 1)
+    return false;
+  return llvm::all_of(body.without_terminator(), [](Operation &inner) {
+    return isa<arith::ArithDialect>(inner.getDialect()) &&
+           !isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp,
+                arith::RemSIOp, arith::RemUIOp>(inner);
+  });
+}
+
+/// Whether the producer of an operand may be computed in its consumer.
+static bool mayFuse(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!producer || !consumer || !producer->hasOneUse())
+    return false;
+  if (consumer.getNumReductionLoops() != 0)
+    return false;
+  AffineMap map = consumer.getMatchingIndexingMap(operand);
+  return map.isPermutation() || isCheap(producer);
+}
+
+namespace {
+struct FuseElementwise
+    : public onnxquant::impl::FuseElementwiseBase<FuseElementwise> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    linalg::populateElementwiseOpsFusionPatterns(patterns, mayFuse);
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+    if (failed(applyPatternsGreedily(
+            getOperation(), std::move(patterns),
+            GreedyRewriteConfig().setUseTopDownTraversal(true))))
+      signalPassFailure();
+  }
+};
+} // namespace
