@@ -138,6 +138,24 @@ TEST_F(AtomicFileTest, HasTheModeOfAnOrdinaryFile) {
   EXPECT_EQ(status.st_mode & 0777, 0644u);
 }
 
+TEST_F(AtomicFileTest, LeavesAPipeInPlace) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  int reader = open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  auto file = AtomicFile::create(path("pipe"));
+  ASSERT_TRUE(static_cast<bool>(file)) << llvm::toString(file.takeError());
+  (*file)->os() << "text";
+  EXPECT_FALSE(static_cast<bool>((*file)->commit()));
+  char text[5] = {};
+  EXPECT_EQ(read(reader, text, 4), 4);
+  EXPECT_STREQ(text, "text");
+  close(reader);
+  struct stat status;
+  ASSERT_EQ(stat(path("pipe").c_str(), &status), 0);
+  EXPECT_TRUE(S_ISFIFO(status.st_mode));
+  EXPECT_EQ(list(), std::set<std::string>{"pipe"});
+}
+
 TEST_F(AtomicFileTest, NamesAFolderThatIsMissing) {
   auto file = AtomicFile::create(path("nowhere/out"));
   ASSERT_FALSE(static_cast<bool>(file));
