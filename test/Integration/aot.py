@@ -20,7 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 import harness
 import ort
 
-SECONDS = 120
+SECONDS = 300
 TARGETS = {
     "native": None, "x86-64-v2": "x86-64", "x86-64-v3": "x86-64", "x86-64-v4": "x86-64", "aarch64": "aarch64",
     "aarch64+dotprod": "aarch64", "aarch64+i8mm": "aarch64", "riscv64": "RISC-V", "riscv64+v": "RISC-V",
@@ -78,6 +78,26 @@ def conv_model(path, batch):
     ]
     return save(path, nodes, [("x", TensorProto.FLOAT, [batch, 3, 16, 16])], [("y", TensorProto.FLOAT, [batch, 10])],
                 {"w": uniform(8, 3, 3, 3), "b": uniform(8), "m": uniform(8, 10)})
+
+
+def quantized_model(path):
+    """A convolution on 8 bits, from floats and back to them."""
+    scales = {name: np.float32(value) for name, value in (("xs", 0.01), ("ws", 0.02), ("ys", 0.05))}
+    weights = dict(xz=np.uint8(120), wz=np.int8(0), yz=np.uint8(3), w=rng.integers(-127, 128, (5, 3, 3, 3)).astype(np.int8),
+                   b=rng.integers(-900, 900, 5).astype(np.int32))
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["q"], "quantize"),
+        helper.make_node("QLinearConv", ["q", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"], ["c"], "conv", pads=[1] * 4),
+        helper.make_node("DequantizeLinear", ["c", "ys", "yz"], ["y"], "dequantize"),
+    ]
+    return save(path, nodes, [("x", TensorProto.FLOAT, ["n", 3, 16, 16])], [("y", TensorProto.FLOAT, ["n", 5, 16, 16])],
+                {name: np.asarray(value) for name, value in {**scales, **weights}.items()})
+
+
+def integer_model(path):
+    nodes = [helper.make_node("ConvInteger", ["x", "w", "z"], ["y"], "conv")]
+    return save(path, nodes, [("x", TensorProto.UINT8, ["n", 3, 9, 9])], [("y", TensorProto.INT32, ["n", 4, 7, 7])],
+                {"w": rng.integers(-128, 128, (4, 3, 3, 3)).astype(np.int8), "z": np.uint8(128)}, opset=10)
 
 
 def run(*command, **options):
@@ -208,19 +228,29 @@ def targets(folder, tally):
     flags = set(re.search(r"^flags\s*:(.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)[1].split())
     levels = [("x86-64-v2", {"sse4_2"}), ("x86-64-v3", {"avx2", "fma", "bmi2"}),
               ("x86-64-v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})]
-    x, results = uniform(4, 3, 16, 16), {}
-    dynamic = conv_model(folder / "levels.onnx", "n")
+    runnable = [level for level, needed in levels if needed <= flags]
     for level, needed in levels:
-        if not needed <= flags:
+        if level not in runnable:
             print(f"skipped: {level}: this processor hasn't {', '.join(sorted(needed - flags))}")
             tally.skipped += 1
-            continue
-        library = folder / f"{level}.so"
-        problem = compile(dynamic, library, "--target", level)
-        results[level] = problem or outputs_of(library, x, folder)
-        tally.result(f"{level}: runs", results[level] if isinstance(results[level], str) else None)
-    for level, found in results.items():
-        tally.result(f"{level}: to the bit what x86-64-v2 gives", differ(found, results["x86-64-v2"]))
+    floats = uniform(4, 3, 16, 16)
+    models = {
+        "float": (conv_model(folder / "float.onnx", "n"), floats),
+        "quantized": (quantized_model(folder / "quantized.onnx"), floats),
+        "integer": (integer_model(folder / "integer.onnx"), rng.integers(0, 256, (2, 3, 9, 9)).astype(np.uint8)),
+    }
+    for name, (model, x) in models.items():
+        results = {}
+        for level in runnable:
+            library = folder / f"{name}-{level}.so"
+            results[level] = compile(model, library, "--target", level) or outputs_of(library, x, folder)
+            tally.result(f"{name}, {level}: runs", results[level] if isinstance(results[level], str) else None)
+        # Before v3 there is no multiplication and addition in one rounding.
+        first = "x86-64-v3" if name == "float" and len(runnable) > 1 else "x86-64-v2"
+        for level in runnable:
+            if level != first:
+                tally.result(f"{name}, {level}: what {first} gives",
+                             differ(results[level], results[first], exact=name != "float" or level != "x86-64-v2"))
 
 
 def against_runtime(folder, tally):
@@ -242,8 +272,8 @@ def against_runtime(folder, tally):
     expected = [np.frombuffer((runtime / "out.bin").read_bytes(), np.float32)[:stored["bytes"] // 4].reshape(stored["dims"])]
     library = folder / "cls.so"
     problem = compile(CLS, library)
-    for name, model, options in (("library", library, ()), ("in process", CLS, ()), ("open sizes", CLS, ("--no-specialize",))):
-        found = problem or outputs_of(model, x, folder, *options)
+    for name, model in (("library of open sizes", library), ("in process", CLS)):
+        found = problem or outputs_of(model, x, folder)
         tally.result(f"PP-OCR cls, {name}: what ONNX Runtime gives", differ(found, expected, exact=False))
 
 
@@ -381,6 +411,7 @@ def formats(folder, tally):
     """Inputs from every kind of file, and in Fortran order, give the same."""
     model, x = conv_model(folder / "formats.onnx", "n"), uniform(2, 3, 16, 16)
     expected = outputs_of(model, x, folder)
+    tally.result("open sizes give the same", differ(outputs_of(model, x, folder, "--no-specialize"), expected, exact=False))
     np.save(folder / "f.npy", np.asfortranarray(x))
     np.savez(folder / "s.npz", x=x, other=x[:1])
     np.savez_compressed(folder / "d.npz", x=x)

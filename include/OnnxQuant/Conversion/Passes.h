@@ -30,6 +30,11 @@ inline constexpr llvm::StringLiteral maxIterationsAttr = "onnxq.max_iterations";
 /// Functions that a run's context is handed to.
 inline constexpr llvm::StringLiteral allocFunction = "onnxq_alloc";
 inline constexpr llvm::StringLiteral failFunction = "onnxq_fail";
+/// Functions that free what an iteration doesn't carry on: the newest block;
+/// the block of these data stays; the others newer than a mark go.
+inline constexpr llvm::StringLiteral markFunction = "onnxq_mark";
+inline constexpr llvm::StringLiteral keepFunction = "onnxq_keep";
+inline constexpr llvm::StringLiteral trimFunction = "onnxq_trim";
 
 } // namespace onnxquant
 

@@ -115,6 +115,38 @@ def CopyStridedCasts : Pass<"onnxq-copy-strided-casts", "::mlir::ModuleOp"> {
   ];
 }
 
+def CarryInPlace : Pass<"onnxq-carry-in-place", "::mlir::ModuleOp"> {
+  let summary = "give buffers that loops carry one place each";
+  let description = [{
+    A bufferized loop makes a new buffer in each iteration for what it carries
+    on, and a while loop copies it before each iteration as well. A carried
+    buffer of static size gets one place outside the loop, into which each
+    iteration copies; so a model of static shapes needs no memory at run time.
+    One of open size is handed on as it is.
+
+    ```mlir
+    %r = scf.for ... iter_args(%a = %init) -> (memref<4xf32>) {
+      %b = memref.alloc() : memref<4xf32>
+      ...
+      scf.yield %b : memref<4xf32>
+    }
+    // becomes
+    %r = scf.for ... iter_args(%a = %init) -> (memref<4xf32>) {
+      %b = memref.alloc() : memref<4xf32>
+      ...
+      memref.copy %b, %a : memref<4xf32> to memref<4xf32>
+      scf.yield %a : memref<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"numSettled", "settled", "Carried buffers with one place">,
+    Statistic<"numHandedOn", "handed-on", "Copies of conditions dropped">,
+  ];
+}
+
 def PlanMemory : Pass<"onnxq-plan-memory", "::mlir::ModuleOp"> {
   let summary = "place buffers of static size in one workspace by lifetime";
   let description = [{
@@ -123,7 +155,9 @@ def PlanMemory : Pass<"onnxq-plan-memory", "::mlir::ModuleOp"> {
     that buffers alive at the same time don't overlap; its size is written to
     the function as `onnxq.workspace_bytes`. Buffers of dynamic size, and those
     that leave an iteration of a loop, are allocated through the context, which
-    frees them when the run ends.
+    frees them when the run ends. A loop in which that happens frees at the end
+    of each iteration what it allocated since its beginning and doesn't carry on,
+    so that its memory doesn't grow with its iterations.
 
     ```mlir
     %a = memref.alloc() : memref<16xf32>

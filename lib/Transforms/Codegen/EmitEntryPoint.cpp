@@ -4,8 +4,7 @@
 
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "RunContext.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_EMITENTRYPOINT
@@ -15,16 +14,7 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 
-/// Room for any C library's jmp_buf.
-static constexpr int64_t jumpBufferBytes = 512;
 static constexpr int32_t abiVersion = 1;
-/// The header before a block that a run allocates: the next block.
-static constexpr int64_t blockHeaderBytes = 64;
-/// More than any machine has; sizes above it are products that ran over.
-static constexpr int64_t mostBytes = int64_t(1) << 60;
-/// Frees what a run allocated.
-static constexpr StringLiteral releaseFunction = "onnxq_release";
-static constexpr StringLiteral noMemoryMessage = "onnxq_no_memory";
 
 namespace {
 
@@ -37,39 +27,15 @@ struct End {
 };
 
 /// Writes the interface of one graph.
-class EntryWriter {
+class EntryWriter : public RunContextWriter {
 public:
   EntryWriter(ModuleOp module, LLVM::LLVMFuncOp graph, StringRef name)
-      : module(module), graph(graph), name(name), b(module.getLoc(), module) {
-    context = module.getContext();
-    pointer = LLVM::LLVMPointerType::get(context);
-    i64 = b.getI64Type();
-    i32 = b.getI32Type();
-    b.setInsertionPointToEnd(module.getBody());
-  }
+      : RunContextWriter(module), graph(graph), name(name) {}
 
   LogicalResult run();
 
 private:
   LogicalResult readEnds();
-  /// A constant as a value in the current function.
-  Value number(int64_t value) {
-    return LLVM::ConstantOp::create(b, i64, b.getI64IntegerAttr(value));
-  }
-  Value fieldAt(Value base, int64_t bytes) {
-    return LLVM::GEPOp::create(
-        b, pointer, b.getI8Type(), base,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
-  }
-  Value loadPointer(Value address) {
-    return LLVM::LoadOp::create(b, pointer, address);
-  }
-  LLVM::LLVMFuncOp declare(StringRef symbol, Type result, ArrayRef<Type> args,
-                           ArrayRef<StringRef> attributes = {});
-  LLVM::LLVMFuncOp memoryFailure();
-  void writeFail();
-  void writeAlloc();
-  void writeFree();
   void writeRun();
   Block *checkWorkspace(LLVM::LLVMFuncOp run, Value workspace, int64_t bytes);
   void passInputs(Value inputs, SmallVectorImpl<Value> &arguments);
@@ -79,16 +45,10 @@ private:
   void returnError(Value error, Value message);
   LLVM::GlobalOp constantGlobal(const Twine &symbol, Type type,
                                 function_ref<Value()> value);
-  StringRef stringGlobal(const Twine &symbol, StringRef text);
 
-  ModuleOp module;
   LLVM::LLVMFuncOp graph;
   std::string name;
-  ImplicitLocOpBuilder b;
-  MLIRContext *context;
-  Type pointer, i64, i32;
   std::vector<End> inputs, outputs;
-  bool canFail = false, allocates = false;
 };
 
 struct EmitEntryPoint
@@ -98,10 +58,6 @@ struct EmitEntryPoint
 };
 
 } // namespace
-
-// The context of a run lies on its stack: a pointer to the message, a pointer
-// to the first allocated block, the jump buffer.
-static constexpr int64_t messageField = 0, blocksField = 8, jumpField = 16;
 
 LogicalResult EntryWriter::readEnds() {
   auto read = [&](Attribute attribute, Attribute nameAttr,
@@ -133,144 +89,6 @@ LogicalResult EntryWriter::readEnds() {
         return failure();
     }
   return success();
-}
-
-LLVM::LLVMFuncOp EntryWriter::declare(StringRef symbol, Type result,
-                                      ArrayRef<Type> args,
-                                      ArrayRef<StringRef> attributes) {
-  if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol))
-    return known;
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(module.getBody());
-  auto function = LLVM::LLVMFuncOp::create(
-      b, symbol, LLVM::LLVMFunctionType::get(result, args));
-  if (!attributes.empty())
-    function.setPassthroughAttr(b.getStrArrayAttr(attributes));
-  return function;
-}
-
-/// What a run without memory calls.
-LLVM::LLVMFuncOp EntryWriter::memoryFailure() {
-  if (!module.lookupSymbol(noMemoryMessage))
-    stringGlobal(noMemoryMessage, "not enough memory for the run's tensors");
-  return declare(failFunction, LLVM::LLVMVoidType::get(context),
-                 {pointer, pointer});
-}
-
-/// Leaves the run with a message.
-void EntryWriter::writeFail() {
-  auto fail = module.lookupSymbol<LLVM::LLVMFuncOp>(failFunction);
-  if (!fail)
-    return;
-  canFail = true;
-  fail.setLinkage(LLVM::Linkage::Internal);
-  fail.setPassthroughAttr(b.getStrArrayAttr({"noreturn", "cold", "noinline"}));
-  auto jump = declare("longjmp", LLVM::LLVMVoidType::get(context),
-                      {pointer, i32}, {"noreturn"});
-  OpBuilder::InsertionGuard guard(b);
-  Block *block = fail.addEntryBlock(b);
-  b.setInsertionPointToStart(block);
-  LLVM::StoreOp::create(b, block->getArgument(1),
-                        fieldAt(block->getArgument(0), messageField));
-  Value one = LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(1));
-  LLVM::CallOp::create(
-      b, jump, ValueRange{fieldAt(block->getArgument(0), jumpField), one});
-  LLVM::UnreachableOp::create(b);
-}
-
-/// Allocates a block that the run frees, as a memref of bytes.
-void EntryWriter::writeAlloc() {
-  auto alloc = module.lookupSymbol<LLVM::LLVMFuncOp>(allocFunction);
-  if (!alloc)
-    return;
-  bool used = false;
-  module.walk([&](LLVM::CallOp call) {
-    used |= call.getCallee() == StringRef(allocFunction);
-  });
-  if (!used) {
-    alloc.erase();
-    return;
-  }
-  allocates = true;
-  alloc.setLinkage(LLVM::Linkage::Internal);
-  auto malloc = declare("malloc", pointer, {i64});
-  LLVM::LLVMFuncOp fail = memoryFailure();
-  OpBuilder::InsertionGuard guard(b);
-  Block *entry = alloc.addEntryBlock(b);
-  Block *possible = b.createBlock(&alloc.getBody());
-  Block *full = b.createBlock(&alloc.getBody());
-  Block *fine = b.createBlock(&alloc.getBody());
-  b.setInsertionPointToStart(entry);
-  Value runContext = entry->getArgument(0), bytes = entry->getArgument(1);
-  Value tooMany = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ugt, bytes,
-                                       number(mostBytes));
-  LLVM::CondBrOp::create(b, tooMany, full, possible);
-  b.setInsertionPointToStart(possible);
-  Value header = number(2 * blockHeaderBytes);
-  Value block =
-      LLVM::CallOp::create(b, malloc,
-                           ValueRange{LLVM::AddOp::create(b, bytes, header)})
-          .getResult();
-  Value null = LLVM::ZeroOp::create(b, pointer);
-  Value isNull = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, block, null);
-  LLVM::CondBrOp::create(b, isNull, full, fine);
-  b.setInsertionPointToStart(full);
-  LLVM::CallOp::create(
-      b, fail,
-      ValueRange{runContext,
-                 LLVM::AddressOfOp::create(b, pointer, noMemoryMessage)});
-  LLVM::UnreachableOp::create(b);
-  b.setInsertionPointToStart(fine);
-  Value list = fieldAt(runContext, blocksField);
-  LLVM::StoreOp::create(b, loadPointer(list), block);
-  LLVM::StoreOp::create(b, block, list);
-  // The data begins at the next multiple of 64 after the header.
-  Value address = LLVM::PtrToIntOp::create(b, i64, block);
-  Value raised = LLVM::AddOp::create(b, address, header);
-  Value aligned = LLVM::AndOp::create(b, raised, number(-blockHeaderBytes));
-  Value data = LLVM::IntToPtrOp::create(b, pointer, aligned);
-  auto type =
-      cast<LLVM::LLVMStructType>(alloc.getFunctionType().getReturnType());
-  Value descriptor = LLVM::UndefOp::create(b, type);
-  auto set = [&](Value value, ArrayRef<int64_t> place) {
-    descriptor = LLVM::InsertValueOp::create(b, descriptor, value, place);
-  };
-  set(data, {0});
-  set(data, {1});
-  set(number(0), {2});
-  set(bytes, {3, 0});
-  set(number(1), {4, 0});
-  LLVM::ReturnOp::create(b, descriptor);
-}
-
-/// Frees all blocks of a run.
-void EntryWriter::writeFree() {
-  auto release = LLVM::LLVMFuncOp::create(
-      b, releaseFunction,
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer}));
-  release.setLinkage(LLVM::Linkage::Internal);
-  auto freeFunction =
-      declare("free", LLVM::LLVMVoidType::get(context), {pointer});
-  OpBuilder::InsertionGuard guard(b);
-  Block *entry = release.addEntryBlock(b);
-  Block *loop =
-      b.createBlock(&release.getBody(), {}, {pointer}, {module.getLoc()});
-  Block *next = b.createBlock(&release.getBody());
-  Block *done = b.createBlock(&release.getBody());
-  b.setInsertionPointToStart(entry);
-  Value list = fieldAt(entry->getArgument(0), blocksField);
-  LLVM::BrOp::create(b, ValueRange{loadPointer(list)}, loop);
-  b.setInsertionPointToStart(loop);
-  Value block = loop->getArgument(0);
-  Value null = LLVM::ZeroOp::create(b, pointer);
-  Value isNull = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, block, null);
-  LLVM::CondBrOp::create(b, isNull, done, next);
-  b.setInsertionPointToStart(next);
-  Value following = loadPointer(block);
-  LLVM::CallOp::create(b, freeFunction, ValueRange{block});
-  LLVM::BrOp::create(b, ValueRange{following}, loop);
-  b.setInsertionPointToStart(done);
-  LLVM::ReturnOp::create(b, ValueRange{});
 }
 
 /// Expands every input buffer to the fields of its memref descriptor.
@@ -364,11 +182,7 @@ void EntryWriter::copyOutput(unsigned index, Value descriptor, Value buffers,
     LLVM::CondBrOp::create(b, failed, full, ValueRange{}, copy,
                            ValueRange{fresh});
     b.setInsertionPointToStart(full);
-    LLVM::CallOp::create(
-        b, memoryFailure(),
-        ValueRange{runContext,
-                   LLVM::AddressOfOp::create(b, pointer, noMemoryMessage)});
-    LLVM::UnreachableOp::create(b);
+    failMemory(runContext);
   }
   b.setInsertionPointToStart(copy);
   LLVM::MemcpyOp::create(b, copy->getArgument(0), data, bytes,
@@ -432,9 +246,8 @@ void EntryWriter::writeRun() {
     start = checkWorkspace(run, workspace, workspaceBytes);
   Value runContext = LLVM::ZeroOp::create(b, pointer);
   Value zero = LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(0));
-  if (canFail || allocates) {
-    auto type =
-        LLVM::LLVMArrayType::get(b.getI8Type(), jumpField + jumpBufferBytes);
+  if (canFail() || allocates()) {
+    auto type = LLVM::LLVMArrayType::get(b.getI8Type(), contextBytes);
     runContext =
         LLVM::AllocaOp::create(b, pointer, type, number(1), /*alignment=*/64);
     Value null = LLVM::ZeroOp::create(b, pointer);
@@ -451,7 +264,7 @@ void EntryWriter::writeRun() {
     b.setInsertionPointToEnd(start);
     LLVM::CondBrOp::create(b, isFirst, work, failed);
     b.setInsertionPointToStart(failed);
-    if (allocates)
+    if (allocates())
       LLVM::CallOp::create(b, TypeRange{}, releaseFunction,
                            ValueRange{runContext});
     returnError(entry->getArgument(3),
@@ -472,7 +285,7 @@ void EntryWriter::writeRun() {
       copyOutput(i, descriptor, entry->getArgument(1), runContext);
     }
   }
-  if (allocates)
+  if (allocates())
     LLVM::CallOp::create(b, TypeRange{}, releaseFunction,
                          ValueRange{runContext});
   LLVM::ReturnOp::create(b, zero);
@@ -491,17 +304,6 @@ LLVM::GlobalOp EntryWriter::constantGlobal(const Twine &symbol, Type type,
   b.createBlock(&global.getInitializerRegion());
   LLVM::ReturnOp::create(b, value());
   return global;
-}
-
-StringRef EntryWriter::stringGlobal(const Twine &symbol, StringRef text) {
-  std::string bytes = text.str() + '\0';
-  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToEnd(module.getBody());
-  auto global = LLVM::GlobalOp::create(b, type, /*isConstant=*/true,
-                                       LLVM::Linkage::Private, symbol.str(),
-                                       b.getStringAttr(bytes));
-  return global.getSymName();
 }
 
 void EntryWriter::writeModel() {
@@ -574,15 +376,9 @@ void EntryWriter::writeModel() {
 LogicalResult EntryWriter::run() {
   if (failed(readEnds()))
     return failure();
-  writeAlloc();
-  // An output of open size may have to be allocated.
-  if (llvm::any_of(outputs, [](const End &end) {
-        return ShapedType::isDynamicShape(end.shape);
-      }))
-    memoryFailure();
-  writeFail();
-  if (allocates)
-    writeFree();
+  write(/*outputs=*/llvm::any_of(outputs, [](const End &end) {
+    return ShapedType::isDynamicShape(end.shape);
+  }));
   graph.setLinkage(LLVM::Linkage::Internal);
   writeRun();
   writeModel();

@@ -141,6 +141,30 @@ void PlanMemory::allocateDynamically(memref::AllocOp alloc, Value context) {
   ++numDynamic;
 }
 
+/// Loops that allocate free what they don't carry on after each iteration.
+static void trimLoops(ArrayRef<Operation *> loops, Value context) {
+  for (Operation *loop : loops) {
+    ImplicitLocOpBuilder b(loop->getLoc(), loop);
+    Value mark =
+        func::CallOp::create(b, markFunction, TypeRange{b.getIndexType()},
+                             ValueRange{context})
+            .getResult(0);
+    Operation *yield =
+        isa<scf::ForOp>(loop)
+            ? cast<scf::ForOp>(loop).getBody()->getTerminator()
+            : cast<scf::WhileOp>(loop).getYieldOp().getOperation();
+    b.setInsertionPoint(yield);
+    for (Value carried : yield->getOperands())
+      if (isa<MemRefType>(carried.getType())) {
+        Value data = memref::ExtractAlignedPointerAsIndexOp::create(b, carried);
+        func::CallOp::create(b, keepFunction, TypeRange{},
+                             ValueRange{context, mark, data});
+      }
+    func::CallOp::create(b, trimFunction, TypeRange{},
+                         ValueRange{context, mark});
+  }
+}
+
 LogicalResult PlanMemory::plan(func::FuncOp function) {
   Builder builder(&getContext());
   auto workspaceType =
@@ -191,8 +215,15 @@ LogicalResult PlanMemory::plan(func::FuncOp function) {
     slot.alloc.erase();
     ++numPlanned;
   }
-  for (memref::AllocOp alloc : dynamic)
+  SetVector<Operation *> loops;
+  for (memref::AllocOp alloc : dynamic) {
+    for (Operation *parent = alloc->getParentOp(); parent != function;
+         parent = parent->getParentOp())
+      if (isa<scf::ForOp, scf::WhileOp>(parent))
+        loops.insert(parent);
     allocateDynamically(alloc, body.getArgument(0));
+  }
+  trimLoops(loops.getArrayRef(), body.getArgument(0));
   SmallVector<memref::DeallocOp> deallocs;
   function.walk([&](memref::DeallocOp op) { deallocs.push_back(op); });
   for (memref::DeallocOp op : deallocs)
@@ -207,13 +238,19 @@ void PlanMemory::runOnOperation() {
   for (func::FuncOp function : functions)
     if (!function.isExternal() && failed(plan(function)))
       return signalPassFailure();
-  // The context's allocator; its body comes with the entry point.
-  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  auto raw = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
-  auto allocator = func::FuncOp::create(
-      builder, module.getLoc(), allocFunction,
-      builder.getFunctionType(
-          {LLVM::LLVMPointerType::get(&getContext()), builder.getIndexType()},
-          {raw}));
-  allocator.setPrivate();
+  // The context's functions; their bodies come with the entry point.
+  OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+  auto pointer = LLVM::LLVMPointerType::get(&getContext());
+  auto raw = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
+  Type index = b.getIndexType();
+  auto declare = [&](StringRef name, ArrayRef<Type> inputs,
+                     ArrayRef<Type> results) {
+    func::FuncOp::create(b, module.getLoc(), name,
+                         b.getFunctionType(inputs, results))
+        .setPrivate();
+  };
+  declare(allocFunction, {pointer, index}, {raw});
+  declare(markFunction, {pointer}, {index});
+  declare(keepFunction, {pointer, index, index}, {});
+  declare(trimFunction, {pointer, index}, {});
 }

@@ -1,0 +1,286 @@
+// The functions that a run's context is handed to.
+
+#include "RunContext.h"
+#include "OnnxQuant/Conversion/Passes.h"
+
+using namespace mlir;
+using namespace onnxquant;
+
+/// The data of a block begins at a multiple of this, after a header of at least
+/// as much: the next block, and whether the block is carried on.
+static constexpr int64_t blockAlignment = 64;
+static constexpr int64_t nextField = 0, keptField = 8;
+/// More than any machine has; sizes above it are products that ran over.
+static constexpr int64_t mostBytes = int64_t(1) << 60;
+static constexpr StringLiteral noMemoryMessage = "onnxq_no_memory";
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+LLVMWriter::LLVMWriter(ModuleOp module)
+    : module(module), b(module.getLoc(), module), context(module.getContext()),
+      pointer(LLVM::LLVMPointerType::get(module.getContext())) {
+  i64 = b.getI64Type();
+  i32 = b.getI32Type();
+  b.setInsertionPointToEnd(module.getBody());
+}
+
+Value LLVMWriter::number(int64_t value) {
+  return LLVM::ConstantOp::create(b, i64, b.getI64IntegerAttr(value));
+}
+
+Value LLVMWriter::fieldAt(Value base, int64_t bytes) {
+  return LLVM::GEPOp::create(
+      b, pointer, b.getI8Type(), base,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
+}
+
+Value LLVMWriter::loadPointer(Value address) {
+  return LLVM::LoadOp::create(b, pointer, address);
+}
+
+Value LLVMWriter::null() { return LLVM::ZeroOp::create(b, pointer); }
+
+Value LLVMWriter::equal(Value x, Value y) {
+  return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, x, y);
+}
+
+LLVM::LLVMFuncOp LLVMWriter::declare(StringRef symbol, Type result,
+                                     ArrayRef<Type> args,
+                                     ArrayRef<StringRef> attributes) {
+  if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol))
+    return known;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(module.getBody());
+  auto function = LLVM::LLVMFuncOp::create(
+      b, symbol, LLVM::LLVMFunctionType::get(result, args));
+  if (!attributes.empty())
+    function.setPassthroughAttr(b.getStrArrayAttr(attributes));
+  return function;
+}
+
+StringRef LLVMWriter::stringGlobal(const Twine &symbol, StringRef text) {
+  std::string bytes = text.str() + '\0';
+  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(module.getBody());
+  auto global = LLVM::GlobalOp::create(b, type, /*isConstant=*/true,
+                                       LLVM::Linkage::Private, symbol.str(),
+                                       b.getStringAttr(bytes));
+  return global.getSymName();
+}
+
+LLVM::LLVMFuncOp RunContextWriter::memoryFailure() {
+  if (!module.lookupSymbol(noMemoryMessage))
+    stringGlobal(noMemoryMessage, "not enough memory for the run's tensors");
+  return declare(failFunction, none(), {pointer, pointer});
+}
+
+void RunContextWriter::failMemory(Value runContext) {
+  auto fail = memoryFailure();
+  Value message = LLVM::AddressOfOp::create(b, pointer, noMemoryMessage);
+  LLVM::CallOp::create(b, fail, ValueRange{runContext, message});
+  LLVM::UnreachableOp::create(b);
+}
+
+LLVM::LLVMFuncOp RunContextWriter::findUsed(StringRef symbol) {
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol);
+  if (!function)
+    return {};
+  bool used = false;
+  module.walk([&](LLVM::CallOp call) { used |= call.getCallee() == symbol; });
+  if (used) {
+    function.setLinkage(LLVM::Linkage::Internal);
+    return function;
+  }
+  function.erase();
+  return {};
+}
+
+/// Where the data of a block begins.
+Value RunContextWriter::dataOf(Value block) {
+  Value address = LLVM::PtrToIntOp::create(b, i64, block);
+  Value raised = LLVM::AddOp::create(b, address, number(2 * blockAlignment));
+  return LLVM::AndOp::create(b, raised, number(-blockAlignment));
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// Leaves the run with a message.
+void RunContextWriter::writeFail() {
+  auto fail = module.lookupSymbol<LLVM::LLVMFuncOp>(failFunction);
+  if (!fail)
+    return;
+  fails = true;
+  fail.setLinkage(LLVM::Linkage::Internal);
+  fail.setPassthroughAttr(b.getStrArrayAttr({"noreturn", "cold", "noinline"}));
+  auto jump = declare("longjmp", none(), {pointer, i32}, {"noreturn"});
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = fail.addEntryBlock(b);
+  b.setInsertionPointToStart(block);
+  LLVM::StoreOp::create(b, block->getArgument(1),
+                        fieldAt(block->getArgument(0), messageField));
+  Value one = LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(1));
+  LLVM::CallOp::create(
+      b, jump, ValueRange{fieldAt(block->getArgument(0), jumpField), one});
+  LLVM::UnreachableOp::create(b);
+}
+
+/// Allocates a block that the run frees, as a memref of bytes.
+void RunContextWriter::writeAlloc(LLVM::LLVMFuncOp alloc) {
+  auto malloc = declare("malloc", pointer, {i64});
+  OpBuilder::InsertionGuard guard(b);
+  Block *entry = alloc.addEntryBlock(b);
+  Block *possible = b.createBlock(&alloc.getBody());
+  Block *full = b.createBlock(&alloc.getBody());
+  Block *fine = b.createBlock(&alloc.getBody());
+  b.setInsertionPointToStart(entry);
+  Value runContext = entry->getArgument(0), bytes = entry->getArgument(1);
+  Value tooMany = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ugt, bytes,
+                                       number(mostBytes));
+  LLVM::CondBrOp::create(b, tooMany, full, possible);
+  b.setInsertionPointToStart(possible);
+  Value whole = LLVM::AddOp::create(b, bytes, number(2 * blockAlignment));
+  Value block = LLVM::CallOp::create(b, malloc, ValueRange{whole}).getResult();
+  LLVM::CondBrOp::create(b, equal(block, null()), full, fine);
+  b.setInsertionPointToStart(full);
+  failMemory(runContext);
+  b.setInsertionPointToStart(fine);
+  Value list = fieldAt(runContext, blocksField);
+  LLVM::StoreOp::create(b, loadPointer(list), fieldAt(block, nextField));
+  LLVM::StoreOp::create(b, number(0), fieldAt(block, keptField));
+  LLVM::StoreOp::create(b, block, list);
+  Value data = LLVM::IntToPtrOp::create(b, pointer, dataOf(block));
+  auto type =
+      cast<LLVM::LLVMStructType>(alloc.getFunctionType().getReturnType());
+  Value descriptor = LLVM::UndefOp::create(b, type);
+  auto set = [&](Value value, ArrayRef<int64_t> place) {
+    descriptor = LLVM::InsertValueOp::create(b, descriptor, value, place);
+  };
+  set(data, {0});
+  set(data, {1});
+  set(number(0), {2});
+  set(bytes, {3, 0});
+  set(number(1), {4, 0});
+  LLVM::ReturnOp::create(b, descriptor);
+}
+
+/// Frees all blocks of a run.
+void RunContextWriter::writeRelease() {
+  auto release = declare(releaseFunction, none(), {pointer});
+  release.setLinkage(LLVM::Linkage::Internal);
+  auto freeFunction = declare("free", none(), {pointer});
+  OpBuilder::InsertionGuard guard(b);
+  Block *entry = release.addEntryBlock(b);
+  Block *loop =
+      b.createBlock(&release.getBody(), {}, {pointer}, {module.getLoc()});
+  Block *next = b.createBlock(&release.getBody());
+  Block *done = b.createBlock(&release.getBody());
+  b.setInsertionPointToStart(entry);
+  Value first = loadPointer(fieldAt(entry->getArgument(0), blocksField));
+  LLVM::BrOp::create(b, ValueRange{first}, loop);
+  b.setInsertionPointToStart(loop);
+  Value block = loop->getArgument(0);
+  LLVM::CondBrOp::create(b, equal(block, null()), done, next);
+  b.setInsertionPointToStart(next);
+  Value following = loadPointer(fieldAt(block, nextField));
+  LLVM::CallOp::create(b, freeFunction, ValueRange{block});
+  LLVM::BrOp::create(b, ValueRange{following}, loop);
+  b.setInsertionPointToStart(done);
+  LLVM::ReturnOp::create(b, ValueRange{});
+}
+
+/// The newest block, as a number.
+void RunContextWriter::writeMark(LLVM::LLVMFuncOp mark) {
+  OpBuilder::InsertionGuard guard(b);
+  Block *entry = mark.addEntryBlock(b);
+  b.setInsertionPointToStart(entry);
+  Value newest = loadPointer(fieldAt(entry->getArgument(0), blocksField));
+  LLVM::ReturnOp::create(b, LLVM::PtrToIntOp::create(b, i64, newest));
+}
+
+/// keep(context, mark, data): the block with these data, if it is newer than
+/// the mark, is carried on.
+void RunContextWriter::writeKeep(LLVM::LLVMFuncOp keep) {
+  OpBuilder::InsertionGuard guard(b);
+  Block *entry = keep.addEntryBlock(b);
+  Block *loop =
+      b.createBlock(&keep.getBody(), {}, {pointer}, {module.getLoc()});
+  Block *compare = b.createBlock(&keep.getBody());
+  Block *found = b.createBlock(&keep.getBody());
+  Block *next = b.createBlock(&keep.getBody());
+  Block *done = b.createBlock(&keep.getBody());
+  b.setInsertionPointToStart(entry);
+  Value mark = LLVM::IntToPtrOp::create(b, pointer, entry->getArgument(1));
+  Value first = loadPointer(fieldAt(entry->getArgument(0), blocksField));
+  LLVM::BrOp::create(b, ValueRange{first}, loop);
+  b.setInsertionPointToStart(loop);
+  Value block = loop->getArgument(0);
+  LLVM::CondBrOp::create(b, equal(block, mark), done, compare);
+  b.setInsertionPointToStart(compare);
+  LLVM::CondBrOp::create(b, equal(dataOf(block), entry->getArgument(2)), found,
+                         next);
+  b.setInsertionPointToStart(found);
+  LLVM::StoreOp::create(b, number(1), fieldAt(block, keptField));
+  LLVM::BrOp::create(b, ValueRange{}, done);
+  b.setInsertionPointToStart(next);
+  Value following = loadPointer(fieldAt(block, nextField));
+  LLVM::BrOp::create(b, ValueRange{following}, loop);
+  b.setInsertionPointToStart(done);
+  LLVM::ReturnOp::create(b, ValueRange{});
+}
+
+/// trim(context, mark): frees the blocks newer than the mark that aren't
+/// carried on.
+void RunContextWriter::writeTrim(LLVM::LLVMFuncOp trim) {
+  auto freeFunction = declare("free", none(), {pointer});
+  OpBuilder::InsertionGuard guard(b);
+  Block *entry = trim.addEntryBlock(b);
+  // Where the pointer to the next block stands.
+  Block *loop =
+      b.createBlock(&trim.getBody(), {}, {pointer}, {module.getLoc()});
+  Block *look = b.createBlock(&trim.getBody());
+  Block *kept = b.createBlock(&trim.getBody());
+  Block *drop = b.createBlock(&trim.getBody());
+  Block *done = b.createBlock(&trim.getBody());
+  b.setInsertionPointToStart(entry);
+  Value mark = LLVM::IntToPtrOp::create(b, pointer, entry->getArgument(1));
+  Value list = fieldAt(entry->getArgument(0), blocksField);
+  LLVM::BrOp::create(b, ValueRange{list}, loop);
+  b.setInsertionPointToStart(loop);
+  Value place = loop->getArgument(0);
+  Value block = loadPointer(place);
+  LLVM::CondBrOp::create(b, equal(block, mark), done, look);
+  b.setInsertionPointToStart(look);
+  Value flag = LLVM::LoadOp::create(b, i64, fieldAt(block, keptField));
+  LLVM::CondBrOp::create(b, equal(flag, number(0)), drop, kept);
+  b.setInsertionPointToStart(kept);
+  LLVM::StoreOp::create(b, number(0), fieldAt(block, keptField));
+  LLVM::BrOp::create(b, ValueRange{fieldAt(block, nextField)}, loop);
+  b.setInsertionPointToStart(drop);
+  LLVM::StoreOp::create(b, loadPointer(fieldAt(block, nextField)), place);
+  LLVM::CallOp::create(b, freeFunction, ValueRange{block});
+  LLVM::BrOp::create(b, ValueRange{place}, loop);
+  b.setInsertionPointToStart(done);
+  LLVM::ReturnOp::create(b, ValueRange{});
+}
+
+void RunContextWriter::write(bool outputs) {
+  if (auto alloc = findUsed(allocFunction)) {
+    hasBlocks = true;
+    writeAlloc(alloc);
+    writeRelease();
+  }
+  if (auto mark = findUsed(markFunction))
+    writeMark(mark);
+  if (auto keep = findUsed(keepFunction))
+    writeKeep(keep);
+  if (auto trim = findUsed(trimFunction))
+    writeTrim(trim);
+  if (outputs)
+    memoryFailure();
+  writeFail();
+}
