@@ -110,21 +110,22 @@ static Value placeAt(Emitter &e, Value element, Value buffer, Value at,
                                        strides);
 }
 
-/// Checks that all iterations give an output elements of the same sizes.
-static void checkSameSizes(Emitter &e, Value element, Value buffer, Value i) {
+/// Checks that all iterations give an output elements of the same sizes; the
+/// buffer has one more dimension, `axis`.
+static void checkSameSizes(Emitter &e, Value element, Value buffer, Value i,
+                           int64_t axis) {
   Value first = e.cmpIndex(arith::CmpIPredicate::eq, i, e.index(0));
-  auto type = cast<RankedTensorType>(element.getType());
-  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
-    Value size = e.asValue(tensor::getMixedSize(e, e.getLoc(), element, axis));
-    Value before =
-        e.asValue(tensor::getMixedSize(e, e.getLoc(), buffer, axis + 1));
-    Value same = e.cmpIndex(arith::CmpIPredicate::eq, size, before);
-    bool isOpen =
-        type.isDynamicDim(axis) ||
-        cast<RankedTensorType>(buffer.getType()).isDynamicDim(axis + 1);
-    if (isOpen)
-      e.check(e.createOrFold<arith::OrIOp>(first, same),
-              "a scan output changes its size from one iteration to the next");
+  int64_t rank = cast<RankedTensorType>(element.getType()).getRank();
+  for (int64_t d = 0; d < rank; ++d) {
+    OpFoldResult size = tensor::getMixedSize(e, e.getLoc(), element, d);
+    OpFoldResult before =
+        tensor::getMixedSize(e, e.getLoc(), buffer, d < axis ? d : d + 1);
+    if (e.constant(size) && e.constant(size) == e.constant(before))
+      continue;
+    Value same = e.cmpIndex(arith::CmpIPredicate::eq, e.asValue(size),
+                            e.asValue(before));
+    e.check(e.createOrFold<arith::OrIOp>(first, same),
+            "a scan output changes its size from one iteration to the next");
   }
 }
 
@@ -241,7 +242,7 @@ LogicalResult LowerLoop::matchAndRewrite(ir::LoopOp op, OpAdaptor adaptor,
   for (size_t n = 0; n < numScans; ++n) {
     Value element = yields[1 + numCarried + n];
     Value buffer = after->getArgument(2 + numCarried + n);
-    checkSameSizes(e, element, buffer, i);
+    checkSameSizes(e, element, buffer, i, 0);
     buffer = grow(e, buffer, element, i);
     next.push_back(placeAt(e, element, buffer, i, 0));
   }
@@ -270,6 +271,25 @@ struct LowerScan : SubgraphLowering<ir::ScanOp> {
                                 Rewriter &rewriter) const override;
 
 private:
+  /// A buffer of the element's sizes if they were open until the first element.
+  static Value makeRoom(Emitter &e, Value buffer, Value element, Value i,
+                        Value length, int64_t axis) {
+    auto type = cast<RankedTensorType>(buffer.getType());
+    int64_t open = type.getNumDynamicDims() - type.isDynamicDim(axis);
+    if (open == 0)
+      return buffer;
+    Value first = e.cmpIndex(arith::CmpIPredicate::eq, i, e.index(0));
+    return branch(
+        e, first, type,
+        [&]() {
+          Sizes sizes = tensor::getMixedSizes(e, e.getLoc(), element);
+          sizes.insert(sizes.begin() + axis, OpFoldResult(length));
+          Value fresh =
+              tensor::EmptyOp::create(e, sizes, type.getElementType());
+          return SmallVector<Value>{castSizes(e, fresh, type)};
+        },
+        [&]() { return SmallVector<Value>{buffer}; })[0];
+  }
   static int64_t entry(std::optional<ArrayAttr> list, size_t index) {
     if (!list || index >= list->size())
       return 0;
@@ -317,25 +337,31 @@ LogicalResult LowerScan::matchAndRewrite(ir::ScanOp op, OpAdaptor adaptor,
     outAxes.push_back(axis);
     Sizes sizes;
     for (int64_t d = 0; d < type.getRank(); ++d) {
-      if (d != axis && type.isDynamicDim(d))
-        return op.emitOpError("cannot be run: the size of a scan output's "
-                              "element is unknown");
+      // Open sizes are known once the first element is there.
       sizes.push_back(d == axis ? OpFoldResult(length)
-                                : e.getIndexAttr(type.getDimSize(d)));
+                      : type.isDynamicDim(d)
+                          ? OpFoldResult(e.index(0))
+                          : e.getIndexAttr(type.getDimSize(d)));
     }
     initial.push_back(tensor::EmptyOp::create(e, sizes, type.getElementType()));
   }
-  auto loop = scf::ForOp::create(e, e.index(0), length, e.index(1), initial);
-  Block *block = loop.getBody();
-  if (!block->empty())
-    rewriter.eraseOp(&block->back());
-  e.setInsertionPointToEnd(block);
-  Value i = loop.getInductionVar();
+  // Values may change their sizes from one iteration to the next, which the
+  // simplifications of scf.for don't expect.
+  initial.insert(initial.begin(), e.index(0));
+  SmallVector<Type> types(ValueRange(initial).getTypes());
+  auto loop = scf::WhileOp::create(e, types, initial);
+  SmallVector<Location> locs(types.size(), op.getLoc());
+  Block *before = e.createBlock(&loop.getBefore(), {}, types, locs);
+  Value more =
+      e.cmpIndex(arith::CmpIPredicate::slt, before->getArgument(0), length);
+  scf::ConditionOp::create(e, more, before->getArguments());
+  Block *after = e.createBlock(&loop.getAfter(), {}, types, locs);
+  Value i = after->getArgument(0);
+  auto carried = [&](size_t n) { return after->getArgument(n + 1); };
   Value fromEnd = e.subIndex(e.subIndex(length, e.index(1)), i);
   SmallVector<Value> arguments;
   for (size_t n = 0; n < numStates; ++n)
-    arguments.push_back(
-        toOnnx(e, loop.getRegionIterArg(n), body.getArgument(n).getType()));
+    arguments.push_back(toOnnx(e, carried(n), body.getArgument(n).getType()));
   for (size_t n = 0; n < numScans; ++n) {
     Value input = operands[numStates + n];
     Sizes sizes = tensor::getMixedSizes(e, e.getLoc(), input);
@@ -355,19 +381,22 @@ LogicalResult LowerScan::matchAndRewrite(ir::ScanOp op, OpAdaptor adaptor,
         toOnnx(e, element, body.getArgument(numStates + n).getType()));
   }
   SmallVector<Value> yields = inlineBody(e, rewriter, body, arguments);
-  SmallVector<Value> next;
+  SmallVector<Value> next = {e.addIndex(i, e.index(1))};
   for (size_t n = 0; n < numStates; ++n)
-    next.push_back(castSizes(e, yields[n], initial[n].getType()));
+    next.push_back(castSizes(e, yields[n], types[n + 1]));
   for (size_t n = 0; n < numOutputs; ++n) {
     Value at = entry(op.getScanOutputDirections(), n) != 0 ? fromEnd : i;
-    next.push_back(placeAt(e, yields[numStates + n],
-                           loop.getRegionIterArg(numStates + n), at,
-                           outAxes[n]));
+    Value element = yields[numStates + n];
+    Value buffer = carried(numStates + n);
+    checkSameSizes(e, element, buffer, i, outAxes[n]);
+    buffer = makeRoom(e, buffer, element, i, length, outAxes[n]);
+    next.push_back(placeAt(e, element, buffer, at, outAxes[n]));
   }
   scf::YieldOp::create(e, next);
   e.setInsertionPointAfter(loop);
   SmallVector<Value> results;
-  for (auto [result, value] : llvm::zip(op.getResults(), loop.getResults()))
+  for (auto [result, value] :
+       llvm::zip(op.getResults(), loop.getResults().drop_front()))
     results.push_back(
         castSizes(e, value, getTypeConverter()->convertType(result.getType())));
   rewriter.replaceOp(op, results);
