@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes docs/Passes.md and docs/Ops.md from the TableGen definitions.
+# Writes docs/Passes.md, docs/Ops.md and docs/OpsONNXQ.md from the TableGen definitions.
 #   scripts/gen-docs.sh [FOLDER]    FOLDER instead of docs/
 # The committed pages must be what this writes; test/docs/generated.test sees to it.
 set -euo pipefail
@@ -50,3 +50,11 @@ families() {
     tblgen -gen-op-doc "$file" | tidy
   done
 } | cat -s >"$out/Ops.md"
+
+{
+  echo "# Operators of the onnxq dialect"
+  echo
+  echo "Written by \`scripts/gen-docs.sh\` from the TableGen definitions. Constraints are labelled C1, C2, ...; the verifier's message ends with the label of the one that is broken."
+  echo
+  tblgen -gen-dialect-doc -dialect=onnxq include/OnnxQuant/Dialect/ONNXQ/ONNXQOps.td | sed '1,/^# /d' | grep -v '^\[TOC\]$' | tidy
+} | cat -s >"$out/OpsONNXQ.md"

@@ -19,7 +19,7 @@ packages=(
   libprotobuf-dev protobuf-compiler libflatbuffers-dev flatbuffers-compiler
   libjpeg62-turbo-dev libspng-dev zlib1g-dev
   libgtest-dev libbenchmark-dev pybind11-dev
-  python3-numpy python3-onnx libonnx-testdata
+  python3-numpy python3-onnx libonnx-testdata openmpi-bin
   qemu-user g++-aarch64-linux-gnu g++-riscv64-linux-gnu
 )
 

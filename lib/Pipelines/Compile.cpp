@@ -3,6 +3,7 @@
 #include "OnnxQuant/Pipelines/Compile.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Target/Header.h"
+#include "OnnxQuant/Transforms/Calibrate/Passes.h"
 #include "OnnxQuant/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -59,12 +60,14 @@ void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
   if (options.checkBounds)
     pm.addPass(createCheckBounds());
   pm.addPass(createLowerChecks());
+  pm.addPass(createLowerObservers());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());

@@ -4,9 +4,11 @@
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Dialect/ONNX/QuantizableOpInterface.h"
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "OnnxQuant/Pipelines/Compile.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/Preprocess.h"
+#include "OnnxQuant/Transforms/Calibrate/Passes.h"
 #include "OnnxQuant/Transforms/Passes.h"
 #include "OnnxQuant/Transforms/Quantize/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -27,15 +29,17 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
 void onnxquant::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<onnx::ONNXDialect, affine::AffineDialect, arith::ArithDialect,
-                  bufferization::BufferizationDialect, cf::ControlFlowDialect,
-                  func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
-                  math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
-                  tensor::TensorDialect>();
+  registry
+      .insert<onnx::ONNXDialect, onnxq::ONNXQDialect, affine::AffineDialect,
+              arith::ArithDialect, bufferization::BufferizationDialect,
+              cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect,
+              LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+              scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
       registry);
@@ -56,4 +60,10 @@ void onnxquant::registerAllPasses() {
   registerOnnxQuantConversionPasses();
   registerCompilePipelines();
   registerPreprocessPipeline();
+  registerInstrument();
+  registerLowerObservers();
+  registerLoadCalibration();
+  registerPass([]() {
+    return createCalibrate({}, []() { return createJitExecutor(); });
+  });
 }

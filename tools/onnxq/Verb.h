@@ -22,8 +22,10 @@ struct Verb {
 };
 
 extern const Verb benchVerb;
+extern const Verb calibrateVerb;
 extern const Verb compileVerb;
 extern const Verb infoVerb;
+extern const Verb mergeVerb;
 extern const Verb runVerb;
 extern const Verb preprocessVerb;
 extern const Verb testVerb;

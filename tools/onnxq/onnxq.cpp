@@ -8,8 +8,9 @@
 using namespace llvm;
 using namespace onnxquant::cli;
 
-static const Verb *const verbs[] = {&infoVerb, &preprocessVerb, &compileVerb,
-                                    &runVerb,  &benchVerb,      &testVerb};
+static const Verb *const verbs[] = {&infoVerb,  &preprocessVerb, &calibrateVerb,
+                                    &mergeVerb, &compileVerb,    &runVerb,
+                                    &benchVerb, &testVerb};
 
 static void printVerbs(raw_ostream &os) {
   os << "onnxq: float ONNX models into int8 programs\n\n"

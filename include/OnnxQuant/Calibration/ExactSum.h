@@ -1,0 +1,60 @@
+// Sums of floats without rounding: what they give doesn't depend on the order.
+
+#ifndef ONNXQUANT_CALIBRATION_EXACTSUM_H
+#define ONNXQUANT_CALIBRATION_EXACTSUM_H
+
+#include "llvm/ADT/APInt.h"
+#include "llvm/ADT/StringRef.h"
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace onnxquant {
+
+/// A fixed-point number of `Limbs` limbs of 32 bits, of which 2^-Bias is the
+/// last place. Canonical: every limb but the signed top one is in [0, 2^32).
+template <int64_t Limbs, int64_t Bias> class ExactSum {
+public:
+  /// Adds a row of limbs that may be out of range, as observers leave them.
+  void addLimbs(const int64_t *row) {
+    int64_t carry = 0;
+    for (int64_t i = 0; i < Limbs; ++i) {
+      int64_t sum = limbs[i] + row[i] + carry;
+      if (i + 1 == Limbs) {
+        limbs[i] = sum;
+        break;
+      }
+      limbs[i] = sum & 0xffffffff;
+      carry = sum >> 32;
+    }
+  }
+  void add(const ExactSum &other) { addLimbs(other.limbs.data()); }
+  /// Adds a finite double that is a multiple of 2^(52 - Bias).
+  void add(double value);
+
+  /// The number times 2^Bias.
+  llvm::APInt scaled() const;
+  double toDouble() const;
+  /// Hexadecimal digits of `scaled`, with a sign.
+  std::string toHex() const;
+  /// False if the text isn't such a number.
+  bool fromHex(llvm::StringRef text);
+
+  bool operator==(const ExactSum &other) const { return limbs == other.limbs; }
+
+private:
+  static constexpr unsigned width = 32 * (Limbs - 1) + 64;
+  void fromScaled(const llvm::APInt &value);
+
+  std::array<int64_t, Limbs> limbs{};
+};
+
+/// A big integer divided by 2^bias, rounded once.
+double scaledToDouble(const llvm::APInt &value, int64_t bias);
+
+extern template class ExactSum<14, 224>;
+extern template class ExactSum<22, 352>;
+
+} // namespace onnxquant
+
+#endif // ONNXQUANT_CALIBRATION_EXACTSUM_H

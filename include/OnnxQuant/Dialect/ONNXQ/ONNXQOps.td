@@ -1,0 +1,75 @@
+// Observers: ops that count what goes through a tensor.
+
+#ifndef ONNXQUANT_DIALECT_ONNXQ_OPS_TD
+#define ONNXQUANT_DIALECT_ONNXQ_OPS_TD
+
+include "OnnxQuant/Dialect/ONNXQ/ONNXQDialect.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def ONNXQ_Words : MemRefRankOf<[I64], [1]>;
+
+def ONNXQ_StateOp : ONNXQ_Op<"state",
+    [MemoryEffects<[MemAlloc, MemRead, MemWrite]>]> {
+  let summary = "the words that a graph's observers write to";
+  let description = [{
+    Zeros, but for the first word: the number of samples that the run's inputs
+    hold.
+
+    Example:
+
+    ```mlir
+    %state = onnxq.state %samples : tensor<1xi64> -> memref<99xi64>
+    ```
+  }];
+  let arguments = (ins 1DTensorOf<[I64]>:$samples);
+  let results = (outs ONNXQ_Words:$state);
+  let assemblyFormat =
+    "$samples attr-dict `:` type($samples) `->` type($state)";
+  let hasVerifier = 1;
+}
+
+def ONNXQ_ObserveOp : ONNXQ_Op<"observe", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "count what a tensor holds";
+  let description = [{
+    Adds a tensor's elements to the record at word `offset` of the state: how
+    many there are, extremes, sums (also by channel along `channel_axis`) and,
+    if `bins` is not zero, a histogram over -2^e to 2^e. NaN, infinities and
+    magnitudes of 1e38 and more are counted and take no part in the rest. The
+    record's form is in ObserverLayout.h.
+
+    - C1: `channel_axis` is -1 (none) or an axis of the tensor.
+    - C2: the size along `channel_axis` is `channels`; without an axis it is 1.
+    - C3: `bins` is 0 or a power of two from 16 to 65536.
+    - C4: the record lies within the state.
+
+    Example:
+
+    ```mlir
+    onnxq.observe "conv1_out" %x into %state {bins = 0 : i64, channel_axis = 1 : i64, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : tensor<1x8x4x4xf32>, memref<999xi64>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, AnyShaped:$input, ONNXQ_Words:$state,
+    I64Attr:$offset, I64Attr:$channel_axis, I64Attr:$channels, I64Attr:$bins,
+    I64Attr:$parts);
+  let assemblyFormat =
+    "$name $input `into` $state attr-dict `:` type($input) `,` type($state)";
+  let hasVerifier = 1;
+}
+
+def ONNXQ_StatisticsOp : ONNXQ_Op<"statistics", [MemoryEffects<[MemRead]>]> {
+  let summary = "what the observers counted";
+  let description = [{
+    The state's words as a tensor, once every observer has run.
+
+    Example:
+
+    ```mlir
+    %words = onnxq.statistics %state : memref<99xi64> -> tensor<99xi64>
+    ```
+  }];
+  let arguments = (ins ONNXQ_Words:$state);
+  let results = (outs 1DTensorOf<[I64]>:$words);
+  let assemblyFormat = "$state attr-dict `:` type($state) `->` type($words)";
+}
+
+#endif // ONNXQUANT_DIALECT_ONNXQ_OPS_TD

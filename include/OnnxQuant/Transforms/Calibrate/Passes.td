@@ -1,0 +1,179 @@
+// Passes that find the ranges of a model's tensors.
+
+#ifndef ONNXQUANT_TRANSFORMS_CALIBRATE_PASSES_TD
+#define ONNXQUANT_TRANSFORMS_CALIBRATE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def Instrument : Pass<"onnx-instrument", "::mlir::ModuleOp"> {
+  let summary = "put observers on the tensors that quantization asks for";
+  let description = [{
+    Observes the float operands and results of ops that can be quantized; with
+    `all`, every float tensor. Constants are not observed. The graph gets one
+    more input, the number of samples in a run, and one more output, the
+    observers' words.
+
+    ```mlir
+    func.func @main_graph(%x: tensor<1x3x8x8xf32>) -> tensor<1x4x8x8xf32> {
+      %y = "onnx.Conv"(%x, %w, %b) {onnx_result_names = ["y"]} : ...
+      onnx.Return %y : tensor<1x4x8x8xf32>
+    }
+    // becomes
+    func.func @main_graph(%x: tensor<1x3x8x8xf32>, %n: tensor<1xi64>) -> (tensor<1x4x8x8xf32>, tensor<197xi64>) {
+      %state = onnxq.state %n : tensor<1xi64> -> memref<197xi64>
+      onnxq.observe "x" %x into %state {bins = 0 : i64, channel_axis = 1 : i64, channels = 3 : i64, offset = 1 : i64, parts = 1 : i64} : tensor<1x3x8x8xf32>, memref<197xi64>
+      %y = "onnx.Conv"(%x, %w, %b) {onnx_result_names = ["y"]} : ...
+      onnxq.observe "y" %y into %state {...} : tensor<1x4x8x8xf32>, memref<197xi64>
+      %words = onnxq.statistics %state : memref<197xi64> -> tensor<197xi64>
+      onnx.Return %y, %words : tensor<1x4x8x8xf32>, tensor<197xi64>
+    }
+    ```
+  }];
+  let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
+    "::onnxquant::onnxq::ONNXQDialect"];
+  let options = [
+    Option<"all", "all", "bool", "false", "observe every float tensor">,
+    ListOption<"opTypes", "op-types", "std::string",
+      "observe operands and results of these operators only, such as Conv">,
+    ListOption<"nodes", "nodes", "std::string",
+      "observe operands and results of these nodes only">,
+    Option<"bins", "bins", "int64_t", "0",
+      "bins of the histograms, a power of two; 0 for none">,
+    Option<"batch", "batch", "int64_t", "1",
+      "samples that a run can hold at most">,
+  ];
+  let statistics = [
+    Statistic<"numObserved", "observed", "Tensors that are observed">,
+    Statistic<"numUnnamed", "unnamed", "Tensors left out for lack of a name">,
+  ];
+}
+
+def LowerObservers : Pass<"onnxq-lower-observers", "::mlir::ModuleOp"> {
+  let summary = "turn observers of buffers into calls of vectorized loops";
+  let description = [{
+    Each `onnxq.observe` of a buffer becomes a call of a function that is added
+    to the module once: it reads the buffer row by row, updates extremes and
+    sums in vectors of sixteen, and while the row is in the cache adds it to the
+    histogram.
+
+    ```mlir
+    onnxq.observe "x" %buffer into %state {...} : memref<1x3x8x8xf32>, memref<197xi64>
+    // becomes
+    call @onnxq_observe(%flat, %c1, %c1, %c3, %c64, %state, %c1, %c1, %c0, %scratch) : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def Calibrate : Pass<"onnx-calibrate", "::mlir::ModuleOp"> {
+  let summary = "run data through a model and note the ranges of its tensors";
+  let description = [{
+    Instruments a copy of the model, compiles it, runs the samples below `data`
+    and writes the ranges to the module as `onnxq.calibration`. The result
+    depends on the set of samples, not on their order or how they are batched
+    (`moving-average` follows the order by its nature).
+
+    ```mlir
+    module { ... }
+    // becomes
+    module attributes {onnxq.calibration = {x = {max = 1.0 : f64, min = -1.0 : f64}, ...}} { ... }
+    ```
+  }];
+  let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
+    "::onnxquant::onnxq::ONNXQDialect"];
+  let options = [
+    ListOption<"data", "data", "std::string",
+      "where samples are: a folder of images, of test_data_set_* or of tensors; a .npy, .npz, .pb or idx file; INPUT=PATH for several inputs">,
+    Option<"method", "method", "std::string", "\"minmax\"",
+      "minmax, average, moving-average, entropy, percentile or mse">,
+    Option<"bins", "bins", "int64_t", "2048",
+      "bins of the histograms, a power of two">,
+    Option<"quantizedBins", "quantized-bins", "int64_t", "128",
+      "levels that the entropy method compares with">,
+    Option<"percentile", "percentile", "double", "99.999",
+      "percentage of values that the percentile method keeps">,
+    Option<"constant", "constant", "double", "0.01",
+      "weight of the newest sample in a moving average">,
+    Option<"symmetric", "symmetric", "bool", "false",
+      "make ranges symmetric around zero">,
+    Option<"perChannel", "per-channel", "bool", "true",
+      "note the extremes and means of channels too">,
+    Option<"all", "all", "bool", "false", "observe every float tensor">,
+    ListOption<"opTypes", "op-types", "std::string",
+      "observe operands and results of these operators only">,
+    ListOption<"nodes", "nodes", "std::string",
+      "observe operands and results of these nodes only">,
+    Option<"table", "table", "std::string", "\"\"",
+      "also write the statistics to this file">,
+    Option<"limit", "limit", "int64_t", "0", "use at most so many samples">,
+    Option<"start", "start", "int64_t", "0", "leave out so many samples first">,
+    Option<"stride", "stride", "int64_t", "1", "use every n-th sample">,
+    Option<"batch", "batch", "int64_t", "1", "samples in a run">,
+    Option<"skipBad", "skip-bad", "bool", "false",
+      "leave out samples that can't be read, and count them">,
+    Option<"preprocess", "preprocess", "std::string", "\"\"",
+      "what turns an image into a tensor: a registered name">,
+    Option<"preprocessPlugin", "preprocess-plugin", "std::string", "\"\"",
+      "a shared library that registers preprocessings">,
+    Option<"size", "size", "std::string", "\"\"",
+      "HEIGHTxWIDTH that images are resized to">,
+    Option<"crop", "crop", "std::string", "\"\"",
+      "HEIGHTxWIDTH that is cut out of the middle">,
+    Option<"filter", "filter", "std::string", "\"\"",
+      "nearest, box, bilinear (default), hamming, bicubic or lanczos">,
+    Option<"layout", "layout", "std::string", "\"\"",
+      "nchw or nhwc; default: by the shape of the input">,
+    Option<"channels", "channels", "std::string", "\"\"",
+      "rgb, bgr or gray; default: gray for inputs of one channel">,
+    Option<"mean", "mean", "std::string", "\"\"",
+      "subtracted from pixels, one or one for each channel: 123.7:116.8:103.9">,
+    Option<"scale", "scale", "std::string", "\"\"",
+      "multiplied with pixels then, one or one for each channel">,
+  ];
+  let statistics = [
+    Statistic<"numSamples", "samples", "Samples that were run">,
+    Statistic<"numRanges", "ranges", "Tensors with a range">,
+    Statistic<"numSilent", "silent", "Observed tensors without any value">,
+  ];
+}
+
+def LoadCalibration : Pass<"onnx-load-calibration", "::mlir::ModuleOp"> {
+  let summary = "note the ranges of a saved calibration";
+  let description = [{
+    Reads a table that `onnx-calibrate` or `onnxq calibrate` wrote: `.json` with
+    statistics or of the form {name: [min, max]}, `.cache`, or `.flatbuffers`.
+    From statistics, ranges are computed by `method`. A table that names tensors
+    that the model doesn't have, or has no range for a tensor that quantization
+    asks for, doesn't fit: the error tells which (`partial` lets it pass).
+
+    ```mlir
+    module { ... }
+    // becomes
+    module attributes {onnxq.calibration = {x = {max = 1.0 : f64, min = -1.0 : f64}, ...}} { ... }
+    ```
+  }];
+  let dependentDialects = ["::onnxquant::onnx::ONNXDialect"];
+  let options = [
+    Option<"table", "table", "std::string", "\"\"", "the file to read">,
+    Option<"method", "method", "std::string", "\"\"",
+      "as of onnx-calibrate; default: the method that the table was made with">,
+    Option<"quantizedBins", "quantized-bins", "int64_t", "128",
+      "as of onnx-calibrate">,
+    Option<"percentile", "percentile", "double", "99.999",
+      "as of onnx-calibrate">,
+    Option<"symmetric", "symmetric", "bool", "false",
+      "make ranges symmetric around zero">,
+    Option<"perChannel", "per-channel", "bool", "true",
+      "note the extremes and means of channels too">,
+    Option<"partial", "partial", "bool", "false",
+      "accept a table that doesn't fit the model, with a warning">,
+  ];
+  let statistics = [
+    Statistic<"numRanges", "ranges", "Tensors with a range">,
+  ];
+}
+
+#endif // ONNXQUANT_TRANSFORMS_CALIBRATE_PASSES_TD

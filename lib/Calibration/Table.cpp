@@ -1,0 +1,227 @@
+// Tables in files, by their extension.
+
+#include "OnnxQuant/Calibration/Table.h"
+#include "OnnxQuant/Support/AtomicFile.h"
+#include "TableFlatBuffers.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+using namespace llvm;
+using namespace onnxquant;
+
+static Error fail(const Twine &message) {
+  return createStringError(inconvertibleErrorCode(), message);
+}
+
+std::string onnxquant::shortestDecimal(double value) {
+  char text[40];
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof(text), "%.*g", digits, value);
+    if (std::strtod(text, nullptr) == value)
+      break;
+  }
+  return text;
+}
+
+Expected<TableFormat> onnxquant::tableFormat(StringRef path) {
+  StringRef extension = sys::path::extension(path);
+  if (extension == ".json")
+    return TableFormat::Statistics;
+  if (extension == ".cache")
+    return TableFormat::Cache;
+  if (extension == ".flatbuffers")
+    return TableFormat::FlatBuffers;
+  return fail(path +
+              ": expects a table's extension (.json, .cache, "
+              ".flatbuffers), but got '" +
+              extension + "'");
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static bool isRange(const Range &range) {
+  return std::isfinite(range.min) && std::isfinite(range.max) &&
+         range.min <= range.max;
+}
+
+/// {name: [min, max]}
+static Expected<RangeTable> rangesFromJson(const json::Object &object) {
+  RangeTable ranges;
+  for (const auto &[name, value] : object) {
+    const json::Array *pair = value.getAsArray();
+    auto number = [&](size_t index) {
+      std::optional<double> entry = pair && pair->size() == 2
+                                        ? (*pair)[index].getAsNumber()
+                                        : std::nullopt;
+      return entry.value_or(std::nan(""));
+    };
+    Range range = {number(0), number(1)};
+    if (!isRange(range))
+      return fail("tensor '" + name.str() +
+                  "' expects [min, max] of finite numbers in order");
+    ranges[std::string(name.str())] = range;
+  }
+  return ranges;
+}
+
+/// A threshold as a symmetric range.
+static Expected<Range> rangeOfThreshold(StringRef name, StringRef text) {
+  double value;
+  if (text.trim().getAsDouble(value) || !std::isfinite(value) || value < 0)
+    return fail("tensor '" + name + "' expects a threshold, but got '" + text +
+                "'");
+  return Range{-value, value};
+}
+
+static Expected<RangeTable> rangesFromCache(StringRef text) {
+  RangeTable ranges;
+  SmallVector<StringRef> lines;
+  text.split(lines, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef line : lines) {
+    // A name may hold spaces, a value can't.
+    auto [name, value] = line.rtrim().rsplit(' ');
+    if (value.empty() || name.empty())
+      return fail("expects 'name value', but got '" + line + "'");
+    Expected<Range> range = rangeOfThreshold(name, value);
+    if (!range)
+      return range.takeError();
+    ranges[name.str()] = *range;
+  }
+  return ranges;
+}
+
+static Expected<RangeTable> rangesFromFlatBuffers(StringRef bytes) {
+  auto pairs = readTrtTable(bytes);
+  if (!pairs)
+    return pairs.takeError();
+  RangeTable ranges;
+  for (const auto &[name, value] : *pairs) {
+    Expected<Range> range = rangeOfThreshold(name, value);
+    if (!range)
+      return range.takeError();
+    ranges[name] = *range;
+  }
+  return ranges;
+}
+
+static Expected<CalibrationTable> parseTable(StringRef text,
+                                             TableFormat format) {
+  auto wrap = [](Expected<RangeTable> ranges) -> Expected<CalibrationTable> {
+    if (!ranges)
+      return ranges.takeError();
+    return CalibrationTable(std::move(*ranges));
+  };
+  if (format == TableFormat::Cache)
+    return wrap(rangesFromCache(text));
+  if (format == TableFormat::FlatBuffers)
+    return wrap(rangesFromFlatBuffers(text));
+  Expected<json::Value> root = json::parse(text);
+  if (!root)
+    return root.takeError();
+  const json::Object *object = root->getAsObject();
+  if (!object)
+    return fail("is no calibration table");
+  if (!object->getString("format"))
+    return wrap(rangesFromJson(*object));
+  Expected<StatisticsTable> table = statisticsFromJson(text);
+  if (!table)
+    return table.takeError();
+  return CalibrationTable(std::move(*table));
+}
+
+Expected<CalibrationTable> onnxquant::readTable(StringRef path) {
+  Expected<TableFormat> format = tableFormat(path);
+  if (!format)
+    return format.takeError();
+  auto file = MemoryBuffer::getFile(path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!file)
+    return fail(path + ": " + file.getError().message());
+  Expected<CalibrationTable> table = parseTable((*file)->getBuffer(), *format);
+  if (!table)
+    return fail(path + ": " + toString(table.takeError()));
+  return table;
+}
+
+Expected<StatisticsTable> onnxquant::readStatistics(StringRef path) {
+  Expected<CalibrationTable> table = readTable(path);
+  if (!table)
+    return table.takeError();
+  if (auto *statistics = std::get_if<StatisticsTable>(&*table))
+    return std::move(*statistics);
+  return fail(path + ": holds ranges, not statistics");
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static Error writeText(StringRef path, StringRef text) {
+  auto file = AtomicFile::create(path);
+  if (!file)
+    return file.takeError();
+  (*file)->os() << text;
+  return (*file)->commit();
+}
+
+static std::string thresholdOf(const Range &range) {
+  return shortestDecimal(std::max(std::fabs(range.min), std::fabs(range.max)));
+}
+
+Error onnxquant::writeRanges(const RangeTable &ranges, StringRef path,
+                             TableFormat format) {
+  std::string text;
+  raw_string_ostream os(text);
+  if (format == TableFormat::Cache) {
+    for (const auto &[name, range] : ranges)
+      os << name << ' ' << thresholdOf(range) << '\n';
+    return writeText(path, text);
+  }
+  if (format == TableFormat::FlatBuffers) {
+    std::map<std::string, std::string> pairs;
+    for (const auto &[name, range] : ranges)
+      pairs[name] = thresholdOf(range);
+    return writeText(path, writeTrtTable(pairs));
+  }
+  json::OStream json(os, /*IndentSize=*/1);
+  json.object([&]() {
+    for (const auto &[name, range] : ranges) {
+      json.attributeBegin(name);
+      json.rawValue("[" + shortestDecimal(range.min) + ", " +
+                    shortestDecimal(range.max) + "]");
+      json.attributeEnd();
+    }
+  });
+  os << '\n';
+  return writeText(path, text);
+}
+
+Expected<RangeTable> onnxquant::computeRanges(const StatisticsTable &table,
+                                              const MethodOptions &options) {
+  RangeTable ranges;
+  for (const auto &[name, statistics] : table.tensors) {
+    if (statistics.count == 0)
+      continue;
+    Expected<Range> range = computeRange(statistics, options);
+    if (!range)
+      return fail("tensor '" + name + "' " + toString(range.takeError()));
+    ranges[name] = *range;
+  }
+  return ranges;
+}
+
+Error onnxquant::writeTable(const StatisticsTable &table, StringRef path,
+                            TableFormat format, const MethodOptions &options) {
+  if (format == TableFormat::Statistics)
+    return writeText(path, toJson(table));
+  Expected<RangeTable> ranges = computeRanges(table, options);
+  if (!ranges)
+    return ranges.takeError();
+  return writeRanges(*ranges, path, format);
+}

@@ -1,0 +1,149 @@
+// A NumPy file read one sample at a time, so that memory doesn't grow with the
+// file.
+
+#include "OnnxQuant/Support/NumPy.h"
+#include "SourceSupport.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace llvm;
+using namespace onnxquant;
+
+static Error fail(const Twine &message) {
+  return createStringError(inconvertibleErrorCode(), message);
+}
+
+/// Headers of arrays are shorter.
+static constexpr uint64_t headerRoom = 1 << 16;
+
+namespace {
+
+/// What a header tells of the array that follows it.
+struct Header {
+  int32_t type = 0;
+  std::vector<int64_t> dims;
+  uint64_t offset = 0;
+  bool fortranOrder = false;
+};
+
+} // namespace
+
+/// The text after a key of the header's dictionary.
+static StringRef valueOf(StringRef header, StringRef key) {
+  size_t at = header.find(("'" + key + "':").str());
+  return at == StringRef::npos ? ""
+                               : header.drop_front(at + key.size() + 3).ltrim();
+}
+
+static Expected<Header> readHeader(StringRef path) {
+  uint64_t size;
+  if (std::error_code code = sys::fs::file_size(path, size))
+    return fail(path + ": " + code.message());
+  auto start = MemoryBuffer::getFileSlice(path, std::min(size, headerRoom), 0,
+                                          /*IsVolatile=*/true);
+  if (!start)
+    return fail(path + ": " + start.getError().message());
+  StringRef bytes = (*start)->getBuffer();
+  if (bytes.size() < 12 || !bytes.starts_with("\x93NUMPY"))
+    return fail(path + ": is no NumPy file");
+  bool isLong = bytes[6] >= 2;
+  uint64_t begin = isLong ? 12 : 10;
+  uint64_t length = isLong ? support::endian::read32le(bytes.data() + 8)
+                           : support::endian::read16le(bytes.data() + 8);
+  if (begin + length > bytes.size())
+    return fail(path + ": is truncated");
+  StringRef text = bytes.substr(begin, length);
+  Header header;
+  header.offset = begin + length;
+  header.fortranOrder = valueOf(text, "fortran_order").starts_with("True");
+  StringRef descr = valueOf(text, "descr").ltrim('\'');
+  descr = descr.take_until([](char c) { return c == '\''; });
+  header.type = typeFromNumpy(descr);
+  if (header.type == 0)
+    return fail(path + ": has elements of type '" + descr +
+                "', which models don't have");
+  SmallVector<StringRef> parts;
+  StringRef shape = valueOf(text, "shape");
+  bool fits = shape.consume_front("(");
+  shape.take_until([](char c) { return c == ')'; })
+      .split(parts, ',', -1, /*KeepEmpty=*/false);
+  int64_t bytesNeeded = elementBytes(header.type);
+  for (StringRef part : parts) {
+    int64_t dim;
+    if (part.trim().empty())
+      continue;
+    if (part.trim().getAsInteger(10, dim) || dim < 0 ||
+        MulOverflow(bytesNeeded, dim, bytesNeeded))
+      fits = false;
+    else
+      header.dims.push_back(dim);
+  }
+  if (!fits)
+    return fail(path + ": has a shape that can't be read");
+  if (header.offset + static_cast<uint64_t>(bytesNeeded) > size)
+    return fail(path + ": is truncated");
+  return header;
+}
+
+namespace {
+
+class NpySource : public DataSource {
+public:
+  NpySource(StringRef path, int32_t type, uint64_t offset, ArraySplit split)
+      : path(path), type(type), offset(offset), split(std::move(split)) {}
+  int64_t size() const override { return split.count; }
+  bool isUniform() const override { return true; }
+  Expected<Tensors> load(int64_t index) const override {
+    HostTensor sample;
+    sample.type = type;
+    sample.dims = split.dims;
+    uint64_t bytes = sample.numElements() * elementBytes(type);
+    auto part = MemoryBuffer::getFileSlice(path, bytes, offset + index * bytes,
+                                           /*IsVolatile=*/true);
+    if (!part)
+      return fail(path + ": " + part.getError().message());
+    sample.data.assign((*part)->getBufferStart(), (*part)->getBufferEnd());
+    return Tensors{std::move(sample)};
+  }
+
+private:
+  std::string path;
+  int32_t type;
+  uint64_t offset;
+  ArraySplit split;
+};
+
+/// Arrays that can't be read in parts.
+class WholeSource : public DataSource {
+public:
+  WholeSource(HostTensor array, ArraySplit split)
+      : array(std::move(array)), split(std::move(split)) {}
+  int64_t size() const override { return split.count; }
+  bool isUniform() const override { return true; }
+  Expected<Tensors> load(int64_t index) const override {
+    return Tensors{sliceOf(array, split, index)};
+  }
+
+private:
+  HostTensor array;
+  ArraySplit split;
+};
+
+} // namespace
+
+Expected<std::unique_ptr<DataSource>>
+onnxquant::openNpy(StringRef path, const InputInfo &input) {
+  Expected<Header> header = readHeader(path);
+  if (!header)
+    return header.takeError();
+  ArraySplit split = splitArray(header->dims, input, /*firstIsSamples=*/true);
+  if (!header->fortranOrder)
+    return std::make_unique<NpySource>(path, header->type, header->offset,
+                                       std::move(split));
+  auto array = readNpy(path);
+  if (!array)
+    return array.takeError();
+  return std::make_unique<WholeSource>(std::move(*array), std::move(split));
+}

@@ -1,0 +1,36 @@
+// What sources of samples share.
+
+#ifndef ONNXQUANT_LIB_DATA_SOURCESUPPORT_H
+#define ONNXQUANT_LIB_DATA_SOURCESUPPORT_H
+
+#include "OnnxQuant/Data/DataSet.h"
+
+namespace onnxquant {
+
+/// An array as samples: how many, and the shape of each.
+struct ArraySplit {
+  int64_t count = 1;
+  std::vector<int64_t> dims;
+};
+
+/// How an array's first axis counts samples for an input. An array with one
+/// dimension more than the input always does; one of the input's rank does if
+/// `firstIsSamples`.
+ArraySplit splitArray(llvm::ArrayRef<int64_t> dims, const InputInfo &input,
+                      bool firstIsSamples);
+HostTensor sliceOf(const HostTensor &array, const ArraySplit &split,
+                   int64_t index);
+
+/// A NumPy file of which only the sample that is asked for is read.
+llvm::Expected<std::unique_ptr<DataSource>> openNpy(llvm::StringRef path,
+                                                    const InputInfo &input);
+
+/// The format of MNIST's files: a big-endian header, then bytes.
+bool isIdxFile(llvm::StringRef path);
+llvm::Expected<std::unique_ptr<DataSource>>
+openIdx(llvm::StringRef path, const InputInfo &input,
+        const PreprocessOptions &preprocess);
+
+} // namespace onnxquant
+
+#endif // ONNXQUANT_LIB_DATA_SOURCESUPPORT_H

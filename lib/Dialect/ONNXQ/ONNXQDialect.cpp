@@ -1,0 +1,60 @@
+// The `onnxq` dialect: registration and verifiers.
+
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "OnnxQuant/Support/ObserverLayout.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnxq;
+
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQDialect.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.cpp.inc"
+
+void ONNXQDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.cpp.inc"
+      >();
+}
+
+LogicalResult StateOp::verify() {
+  auto type = cast<MemRefType>(getState().getType());
+  if (!type.hasStaticShape() || type.getNumElements() < 1)
+    return emitOpError("expects a known number of words, but got ") << type;
+  return success();
+}
+
+LogicalResult ObserveOp::verify() {
+  auto type = cast<ShapedType>(getInput().getType());
+  auto axis = static_cast<int64_t>(getChannelAxis());
+  auto channels = static_cast<int64_t>(getChannels());
+  auto offset = static_cast<int64_t>(getOffset());
+  if (axis < -1 || (axis >= 0 && (!type.hasRank() || axis >= type.getRank())))
+    return emitOpError("expects channel_axis to be -1 or an axis of ")
+           << type << ", but got " << axis << " [C1]";
+  if (axis < 0 ? channels != 1
+               : type.isDynamicDim(axis) || type.getDimSize(axis) != channels)
+    return emitOpError("expects channels to be the size along channel_axis, "
+                       "but got ")
+           << channels << " [C2]";
+  auto bins = static_cast<int64_t>(getBins());
+  if (bins != 0 && (bins < 16 || bins > 65536 || !llvm::isPowerOf2_64(bins)))
+    return emitOpError("expects bins to be 0 or a power of two from 16 to "
+                       "65536, but got ")
+           << bins << " [C3]";
+  ObserverLayout layout{channels, bins, static_cast<int64_t>(getParts())};
+  auto state = cast<MemRefType>(getState().getType());
+  if (getParts() < 1 || offset < 1 || !state.hasStaticShape() ||
+      offset + layout.words() > state.getNumElements())
+    return emitOpError("expects a record within ")
+           << state << ", but got " << layout.words() << " words at " << offset
+           << " [C4]";
+  return success();
+}

@@ -1,0 +1,313 @@
+// Puts observers on tensors. Enters: a graph whose types are inferred. Leaves:
+// the same graph with observers, an input for the number of samples and an
+// output with the observers' words.
+//
+// A tensor has one observer, right after the op that makes it, so that its
+// buffer lives no longer than without.
+
+#include "OnnxQuant/Transforms/Calibrate/Instrument.h"
+#include "OnnxQuant/Dialect/ONNX/Calibration.h"
+#include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
+#include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
+#include "OnnxQuant/Dialect/ONNX/QuantizableOpInterface.h"
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "OnnxQuant/Transforms/Calibrate/Passes.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace onnxquant {
+#define GEN_PASS_DEF_INSTRUMENT
+#include "OnnxQuant/Transforms/Calibrate/Passes.h.inc"
+} // namespace onnxquant
+
+using namespace mlir;
+using namespace onnxquant;
+namespace ir = onnxquant::onnx;
+
+/// Names of the ends that instrumentation adds.
+static constexpr llvm::StringLiteral samplesName = "onnxq.samples",
+                                     wordsName = "onnxq.statistics";
+
+static bool isObservable(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type &&
+         isa<Float32Type, Float64Type, Float16Type, BFloat16Type>(
+             type.getElementType()) &&
+         !value.getDefiningOp<ir::ConstantOp>();
+}
+
+/// The graph's function: the entry point's, or the only one.
+static FailureOr<func::FuncOp> findGraph(ModuleOp module) {
+  for (auto entry : module.getOps<ir::EntryPointOp>())
+    if (auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+            entry, entry.getFuncAttr()))
+      return function;
+  auto functions = module.getOps<func::FuncOp>();
+  if (functions.empty() || !llvm::hasSingleElement(functions))
+    return module.emitError("expects one entry point, or one function");
+  return *functions.begin();
+}
+
+static StringRef nodeName(Operation *op) {
+  auto name = op->getAttrOfType<StringAttr>(ir::nodeNameAttr);
+  return name ? name.getValue() : "";
+}
+
+namespace {
+
+/// Chooses ops by type and name; reports names that no op has.
+class Selection {
+public:
+  explicit Selection(const InstrumentSpec &spec) : spec(spec) {
+    types.insert(spec.opTypes.begin(), spec.opTypes.end());
+    nodes.insert(spec.nodes.begin(), spec.nodes.end());
+  }
+
+  bool contains(Operation *op) {
+    auto node = dyn_cast<ir::NodeOpInterface>(op);
+    if (!node)
+      return false;
+    if (spec.all)
+      return true;
+    if (types.empty() && nodes.empty())
+      return isa<ir::QuantizableOpInterface>(op);
+    bool byType = types.contains(node.getOnnxOpType());
+    bool byName = nodes.contains(nodeName(op));
+    if (byName)
+      seen.insert(nodeName(op));
+    return byType || byName;
+  }
+
+  LogicalResult checkNames(ModuleOp module) {
+    for (const std::string &name : spec.nodes)
+      if (!seen.contains(name))
+        return module.emitError("has no node '") << name << "' to observe";
+    return success();
+  }
+
+private:
+  const InstrumentSpec &spec;
+  llvm::StringSet<> types, nodes, seen;
+};
+
+} // namespace
+
+/// The tensors to observe, in the graph's order.
+static FailureOr<SmallVector<Value>>
+valuesToObserve(ModuleOp module, func::FuncOp graph,
+                const InstrumentSpec &spec) {
+  Selection selection(spec);
+  llvm::SetVector<Value> values;
+  auto consider = [&](ValueRange range) {
+    for (Value value : range)
+      if (isObservable(value))
+        values.insert(value);
+  };
+  graph.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!selection.contains(op))
+      return;
+    consider(op->getOperands());
+    consider(op->getResults());
+  });
+  if (failed(selection.checkNames(module)))
+    return failure();
+  return SmallVector<Value>(values.begin(), values.end());
+}
+
+/// The axis of a tensor's channels: the second for what convolutions and
+/// pooling see, the last for products; -1 if its size is not known.
+static int64_t channelAxisOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t rank = type.getRank();
+  if (rank < 2)
+    return -1;
+  int64_t axis = rank >= 4 ? 1 : rank - 1;
+  SmallVector<Operation *> ops(value.getUsers());
+  if (Operation *op = value.getDefiningOp())
+    ops.push_back(op);
+  auto any = [&](auto predicate) { return llvm::any_of(ops, predicate); };
+  if (any(llvm::IsaPred<ir::MatMulOp, ir::GemmOp>))
+    axis = rank - 1;
+  if (rank >= 3 && any(llvm::IsaPred<ir::ConvOp, ir::ConvTransposeOp>))
+    axis = 1;
+  return type.isDynamicDim(axis) ? -1 : axis;
+}
+
+static std::vector<Observer> placeObservers(ArrayRef<Value> values,
+                                            const InstrumentSpec &spec,
+                                            Instrumented &result) {
+  llvm::StringSet<> taken;
+  std::vector<Observer> observers;
+  for (Value value : values) {
+    Observer observer;
+    observer.name = ir::getTensorName(value).str();
+    if (observer.name.empty() || !taken.insert(observer.name).second) {
+      ++result.unnamed;
+      observers.emplace_back();
+      continue;
+    }
+    observer.channelAxis = channelAxisOf(value);
+    auto type = cast<RankedTensorType>(value.getType());
+    observer.layout.channels =
+        observer.channelAxis < 0 ? 1 : type.getDimSize(observer.channelAxis);
+    observer.layout.bins = spec.bins;
+    observer.layout.parts = spec.batch;
+    observer.offset = result.words;
+    result.words += observer.layout.words();
+    observers.push_back(observer);
+  }
+  return observers;
+}
+
+static void addObserver(Value value, const Observer &observer,
+                        onnxq::StateOp state) {
+  OpBuilder b(state);
+  if (value.getDefiningOp())
+    b.setInsertionPointAfterValue(value);
+  else if (cast<BlockArgument>(value).getOwner() == state->getBlock())
+    b.setInsertionPointAfter(state);
+  else
+    b.setInsertionPointToStart(cast<BlockArgument>(value).getOwner());
+  onnxq::ObserveOp::create(b, value.getLoc(), b.getStringAttr(observer.name),
+                           value, state.getState(),
+                           b.getI64IntegerAttr(observer.offset),
+                           b.getI64IntegerAttr(observer.channelAxis),
+                           b.getI64IntegerAttr(observer.layout.channels),
+                           b.getI64IntegerAttr(observer.layout.bins),
+                           b.getI64IntegerAttr(observer.layout.parts));
+}
+
+FailureOr<Instrumented> onnxquant::instrument(ModuleOp module,
+                                              const InstrumentSpec &spec) {
+  if (spec.bins != 0 &&
+      (spec.bins < 16 || spec.bins > 65536 || !llvm::isPowerOf2_64(spec.bins)))
+    return module.emitError("bins expects a power of two from 16 to 65536, "
+                            "but got ")
+           << spec.bins;
+  if (spec.batch < 1 || spec.batch > 65536)
+    return module.emitError("batch expects a number from 1 to 65536, but got ")
+           << spec.batch;
+  FailureOr<func::FuncOp> graph = findGraph(module);
+  if (failed(graph))
+    return failure();
+  auto values = valuesToObserve(module, *graph, spec);
+  if (failed(values))
+    return failure();
+  Instrumented result;
+  std::vector<Observer> observers = placeObservers(*values, spec, result);
+
+  Builder b(module.getContext());
+  unsigned argument = graph->getNumArguments();
+  auto samples = RankedTensorType::get({1}, b.getI64Type());
+  auto words = RankedTensorType::get({result.words}, b.getI64Type());
+  auto named = [&](StringRef name) {
+    return b.getDictionaryAttr(
+        b.getNamedAttr(ir::argNameAttr, b.getStringAttr(name)));
+  };
+  if (failed(graph->insertArgument(argument, samples, named(samplesName),
+                                   graph->getLoc())) ||
+      failed(
+          graph->insertResult(graph->getNumResults(), words, named(wordsName))))
+    return failure();
+  Block &body = graph->getBody().front();
+  OpBuilder atStart = OpBuilder::atBlockBegin(&body);
+  auto state = onnxq::StateOp::create(
+      atStart, graph->getLoc(), MemRefType::get({result.words}, b.getI64Type()),
+      body.getArgument(argument));
+  // Backwards, so that observers of arguments stand in the arguments' order.
+  for (auto [value, observer] : llvm::reverse(llvm::zip(*values, observers)))
+    if (!observer.name.empty())
+      addObserver(value, observer, state);
+  Operation *end = body.getTerminator();
+  OpBuilder atEnd(end);
+  Value statistics = onnxq::StatisticsOp::create(atEnd, graph->getLoc(), words,
+                                                 state.getState());
+  end->insertOperands(end->getNumOperands(), statistics);
+  llvm::erase_if(observers, [](const Observer &o) { return o.name.empty(); });
+  result.observers = std::move(observers);
+  return result;
+}
+
+FailureOr<std::set<std::string>>
+onnxquant::namesToObserve(ModuleOp module, const InstrumentSpec &spec) {
+  FailureOr<func::FuncOp> graph = findGraph(module);
+  if (failed(graph))
+    return failure();
+  auto values = valuesToObserve(module, *graph, spec);
+  if (failed(values))
+    return failure();
+  std::set<std::string> names;
+  for (Value value : *values)
+    if (StringRef name = ir::getTensorName(value); !name.empty())
+      names.insert(name.str());
+  return names;
+}
+
+std::set<std::string> onnxquant::allTensorNames(ModuleOp module) {
+  std::set<std::string> names;
+  auto add = [&](Value value) {
+    if (StringRef name = ir::getTensorName(value); !name.empty())
+      names.insert(name.str());
+  };
+  module.walk([&](Operation *op) {
+    llvm::for_each(op->getResults(), add);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), add);
+  });
+  return names;
+}
+
+void onnxquant::nameTensors(ModuleOp module) {
+  std::set<std::string> taken = allTensorNames(module);
+  Builder b(module.getContext());
+  size_t next = 0;
+  auto fresh = [&]() {
+    std::string name;
+    do
+      name = "tensor_" + std::to_string(next++);
+    while (!taken.insert(name).second);
+    return name;
+  };
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto function = dyn_cast<func::FuncOp>(op)) {
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        if (!function.getArgAttr(i, ir::argNameAttr))
+          function.setArgAttr(i, ir::argNameAttr, b.getStringAttr(fresh()));
+      return;
+    }
+    if (!isa<ir::NodeOpInterface>(op) || isa<ir::ConstantOp>(op))
+      return;
+    SmallVector<Attribute> names;
+    bool changed = false;
+    for (Value result : op->getResults()) {
+      StringRef name = ir::getTensorName(result);
+      bool add = name.empty() && isa<TensorType>(result.getType());
+      changed |= add;
+      names.push_back(b.getStringAttr(add ? fresh() : name.str()));
+    }
+    if (changed)
+      op->setAttr(ir::resultNamesAttr, b.getArrayAttr(names));
+  });
+}
+
+namespace {
+struct Instrument : public onnxquant::impl::InstrumentBase<Instrument> {
+  using InstrumentBase::InstrumentBase;
+
+  void runOnOperation() override {
+    InstrumentSpec spec;
+    spec.all = all;
+    spec.opTypes.assign(opTypes.begin(), opTypes.end());
+    spec.nodes.assign(nodes.begin(), nodes.end());
+    spec.bins = bins;
+    spec.batch = batch;
+    nameTensors(getOperation());
+    FailureOr<Instrumented> result = instrument(getOperation(), spec);
+    if (failed(result))
+      return signalPassFailure();
+    numObserved = result->observers.size();
+    numUnnamed = result->unnamed;
+  }
+};
+} // namespace

@@ -1,0 +1,132 @@
+// onnx-load-calibration: a saved table's ranges on the module.
+
+#include "OnnxQuant/Dialect/ONNX/Calibration.h"
+#include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
+#include "OnnxQuant/Transforms/Calibrate/Collect.h"
+#include "OnnxQuant/Transforms/Calibrate/Passes.h"
+
+namespace onnxquant {
+#define GEN_PASS_DEF_LOADCALIBRATION
+#include "OnnxQuant/Transforms/Calibrate/Passes.h.inc"
+} // namespace onnxquant
+
+using namespace mlir;
+using namespace onnxquant;
+namespace ir = onnxquant::onnx;
+
+/// As many names as a line can bear.
+static std::string nameList(const std::vector<std::string> &names) {
+  static constexpr size_t most = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), most); ++i)
+    text += (i ? ", '" : "'") + names[i] + "'";
+  if (names.size() > most)
+    text += " and " + std::to_string(names.size() - most) + " more";
+  return text;
+}
+
+namespace {
+
+struct LoadCalibration
+    : public onnxquant::impl::LoadCalibrationBase<LoadCalibration> {
+  using LoadCalibrationBase::LoadCalibrationBase;
+
+  void runOnOperation() override {
+    if (failed(load()))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult load();
+  LogicalResult annotateFrom(const CalibrationTable &file);
+  /// Compares the table's names with those of the model.
+  LogicalResult checkFit(const std::set<std::string> &given);
+};
+
+} // namespace
+
+LogicalResult LoadCalibration::checkFit(const std::set<std::string> &given) {
+  ModuleOp module = getOperation();
+  auto wanted = namesToObserve(module, InstrumentSpec());
+  if (failed(wanted))
+    return failure();
+  std::set<std::string> known = allTensorNames(module);
+  std::vector<std::string> missing, extra;
+  for (const std::string &name : *wanted)
+    if (!given.count(name))
+      missing.push_back(name);
+  for (const std::string &name : given)
+    if (!known.count(name))
+      extra.push_back(name);
+  if (missing.empty() && extra.empty())
+    return success();
+  InFlightDiagnostic report =
+      partial ? module.emitWarning() : module.emitError();
+  report << "the table " << table << " doesn't fit the model:";
+  if (!missing.empty())
+    report << " " << missing.size() << " tensors are missing in it ("
+           << nameList(missing) << ")" << (extra.empty() ? "" : ",");
+  if (!extra.empty())
+    report << " " << extra.size() << " are not in the model ("
+           << nameList(extra) << ")";
+  LogicalResult result = report;
+  return partial ? success() : result;
+}
+
+LogicalResult LoadCalibration::annotateFrom(const CalibrationTable &file) {
+  ModuleOp module = getOperation();
+  auto fail = [&](llvm::Error error) {
+    return module.emitError() << llvm::toString(std::move(error));
+  };
+  if (const auto *statistics = std::get_if<StatisticsTable>(&file)) {
+    MethodOptions options;
+    auto parsed =
+        parseMethod(method.empty() ? statistics->method : method.getValue());
+    if (!parsed)
+      return fail(parsed.takeError());
+    options.method = *parsed;
+    options.quantizedBins = quantizedBins;
+    options.percentile = percentile;
+    options.symmetric = symmetric;
+    if (llvm::Error error = checkOptions(options))
+      return fail(std::move(error));
+    return annotate(module, *statistics, options, perChannel);
+  }
+  if (!method.empty())
+    return module.emitError() << table << ": holds ranges, from which method "
+                              << method << " can't be computed";
+  ir::Calibration calibration;
+  for (const auto &[name, range] : std::get<RangeTable>(file)) {
+    double top = std::max(std::abs(range.min), std::abs(range.max));
+    calibration[name].min = symmetric ? -top : range.min;
+    calibration[name].max = symmetric ? top : range.max;
+  }
+  ir::setCalibration(module, calibration);
+  return success();
+}
+
+LogicalResult LoadCalibration::load() {
+  ModuleOp module = getOperation();
+  if (table.empty())
+    return module.emitError("onnx-load-calibration expects table=FILE");
+  auto file = readTable(table);
+  if (!file)
+    return module.emitError() << llvm::toString(file.takeError());
+  nameTensors(module);
+  std::set<std::string> names;
+  std::visit(
+      [&](const auto &tables) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(tables)>,
+                                     RangeTable>)
+          for (const auto &[name, range] : tables)
+            names.insert(name);
+        else
+          for (const auto &[name, range] : tables.tensors)
+            names.insert(name);
+      },
+      *file);
+  if (failed(checkFit(names)) || failed(annotateFrom(*file)))
+    return failure();
+  numRanges = ir::getCalibration(module).size();
+  return success();
+}
