@@ -147,7 +147,7 @@ TEST_F(AtomicFileTest, LeavesAPipeInPlace) {
   (*file)->os() << "text";
   EXPECT_FALSE(static_cast<bool>((*file)->commit()));
   char text[5] = {};
-  EXPECT_EQ(read(reader, text, 4), 4);
+  EXPECT_EQ(::read(reader, text, 4), 4);
   EXPECT_STREQ(text, "text");
   close(reader);
   struct stat status;
