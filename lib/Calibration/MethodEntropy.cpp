@@ -23,6 +23,8 @@
 using namespace onnxquant;
 
 static constexpr double smoothing = 1e-4;
+/// Smaller differences are rounding, which must not decide.
+static constexpr double equalWithin = 1e-12;
 
 namespace {
 
@@ -128,7 +130,7 @@ int64_t onnxquant::entropyThreshold(llvm::ArrayRef<int64_t> counts,
   double least = std::numeric_limits<double>::infinity();
   for (int64_t half = first; half <= limit; ++half) {
     double divergence = search.divergence(half);
-    if (divergence < least) {
+    if (divergence < least - equalWithin) {
       least = divergence;
       best = half;
     }

@@ -1,0 +1,56 @@
+// Each constraint of the observers' ops, broken once.
+// RUN: onnxq-opt %s --split-input-file --verify-diagnostics
+
+func.func @axis(%x: tensor<1x8xf32>, %state: memref<999xi64>) {
+  // expected-error@+1 {{expects channel_axis to be -1 or an axis of 'tensor<1x8xf32>', but got 2 [C1]}}
+  onnxq.observe "x" %x into %state {bins = 0 : i64, channel_axis = 2 : i64, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : tensor<1x8xf32>, memref<999xi64>
+  return
+}
+
+// -----
+
+func.func @channels(%x: tensor<1x8xf32>, %state: memref<999xi64>) {
+  // expected-error@+1 {{expects channels to be the size along channel_axis, but got 7 [C2]}}
+  onnxq.observe "x" %x into %state {bins = 0 : i64, channel_axis = 1 : i64, channels = 7 : i64, offset = 1 : i64, parts = 1 : i64} : tensor<1x8xf32>, memref<999xi64>
+  return
+}
+
+// -----
+
+func.func @open_channels(%x: tensor<1x?xf32>, %state: memref<999xi64>) {
+  // expected-error@+1 {{expects channels to be the size along channel_axis, but got 8 [C2]}}
+  onnxq.observe "x" %x into %state {bins = 0 : i64, channel_axis = 1 : i64, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : tensor<1x?xf32>, memref<999xi64>
+  return
+}
+
+// -----
+
+func.func @bins(%x: tensor<8xf32>, %state: memref<999xi64>) {
+  // expected-error@+1 {{expects bins to be 0 or a power of two from 16 to 65536, but got 100 [C3]}}
+  onnxq.observe "x" %x into %state {bins = 100 : i64, channel_axis = -1 : i64, channels = 1 : i64, offset = 1 : i64, parts = 1 : i64} : tensor<8xf32>, memref<999xi64>
+  return
+}
+
+// -----
+
+func.func @beyond(%x: tensor<8xf32>, %state: memref<40xi64>) {
+  // expected-error@+1 {{expects a record within 'memref<40xi64>', but got 50 words at 1 [C4]}}
+  onnxq.observe "x" %x into %state {bins = 0 : i64, channel_axis = -1 : i64, channels = 1 : i64, offset = 1 : i64, parts = 1 : i64} : tensor<8xf32>, memref<40xi64>
+  return
+}
+
+// -----
+
+func.func @first_word(%x: tensor<8xf32>, %state: memref<99xi64>) {
+  // expected-error@+1 {{expects a record within}}
+  onnxq.observe "x" %x into %state {bins = 0 : i64, channel_axis = -1 : i64, channels = 1 : i64, offset = 0 : i64, parts = 1 : i64} : tensor<8xf32>, memref<99xi64>
+  return
+}
+
+// -----
+
+func.func @state(%n: tensor<1xi64>) {
+  // expected-error@+1 {{expects a known number of words}}
+  %state = onnxq.state %n : tensor<1xi64> -> memref<?xi64>
+  return
+}

@@ -1,0 +1,21 @@
+// The observers' ops parse, print and parse again, also as bytecode.
+// RUN: onnxq-opt %s | onnxq-opt | FileCheck %s
+// RUN: onnxq-opt %s --emit-bytecode | onnxq-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @observe
+func.func @observe(%x: tensor<1x8x4x4xf32>, %n: tensor<1xi64>) -> tensor<999xi64> {
+  // CHECK: %[[STATE:.*]] = onnxq.state %{{.*}} : tensor<1xi64> -> memref<999xi64>
+  %state = onnxq.state %n : tensor<1xi64> -> memref<999xi64>
+  // CHECK: onnxq.observe "conv1_out" %{{.*}} into %[[STATE]] {bins = 16 : i64, channel_axis = 1 : i64, channels = 8 : i64, offset = 1 : i64, parts = 2 : i64} : tensor<1x8x4x4xf32>, memref<999xi64>
+  onnxq.observe "conv1_out" %x into %state {bins = 16 : i64, channel_axis = 1 : i64, channels = 8 : i64, offset = 1 : i64, parts = 2 : i64} : tensor<1x8x4x4xf32>, memref<999xi64>
+  // CHECK: onnxq.statistics %[[STATE]] : memref<999xi64> -> tensor<999xi64>
+  %words = onnxq.statistics %state : memref<999xi64> -> tensor<999xi64>
+  return %words : tensor<999xi64>
+}
+
+// CHECK-LABEL: func.func @buffer
+func.func @buffer(%x: memref<?xf32>, %state: memref<99xi64>) {
+  // CHECK: onnxq.observe "x" %{{.*}} into %{{.*}} : memref<?xf32>, memref<99xi64>
+  onnxq.observe "x" %x into %state {bins = 0 : i64, channel_axis = -1 : i64, channels = 1 : i64, offset = 1 : i64, parts = 1 : i64} : memref<?xf32>, memref<99xi64>
+  return
+}
