@@ -11,6 +11,7 @@
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "OnnxQuant/Support/Progress.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include <chrono>
 #include <cstring>
 
@@ -106,6 +107,8 @@ private:
   StatisticsTable table;
   /// The next sample to read.
   int64_t next = 0;
+  /// Seconds.
+  double fastestRun = std::numeric_limits<double>::infinity();
 };
 
 } // namespace
@@ -201,15 +204,10 @@ LogicalResult Collector::compile(const Tensors &first) {
     return failure();
   program = std::move(*compiled);
   copy = {};
+  std::chrono::duration<double> took = Clock::now() - start;
   if (options.verbose)
     llvm::errs() << "compiled " << instrumented.observers.size()
-                 << " observers in "
-                 << shortestDecimal(
-                        std::chrono::duration_cast<std::chrono::milliseconds>(
-                            Clock::now() - start)
-                            .count() /
-                        1e3)
-                 << " s\n";
+                 << " observers in " << llvm::format("%.3f s\n", took.count());
   return success();
 }
 
@@ -232,9 +230,12 @@ LogicalResult Collector::runBatch(llvm::ArrayRef<Tensors> samples) {
   number.data.resize(sizeof(count));
   std::memcpy(number.data.data(), &count, sizeof(count));
   inputs.push_back(std::move(number));
+  Clock::time_point start = Clock::now();
   auto outputs = program->run(inputs);
   if (!outputs)
     return fail(outputs.takeError());
+  std::chrono::duration<double> took = Clock::now() - start;
+  fastestRun = std::min(fastestRun, took.count());
   const HostTensor &words = outputs->back();
   llvm::ArrayRef<int64_t> all(
       reinterpret_cast<const int64_t *>(words.data.data()),
@@ -289,6 +290,9 @@ FailureOr<StatisticsTable> Collector::run() {
   if (table.samples == 0 && data->size() > 0)
     return module.emitError("no sample could be read: all ")
            << data->size() << " were skipped";
+  if (options.verbose && table.samples > 0)
+    llvm::errs() << "the fastest run took "
+                 << llvm::format("%.3f ms\n", 1e3 * fastestRun);
   table.next = 0;
   if (!options.checkpoint.empty())
     (void)llvm::sys::fs::remove(options.checkpoint);

@@ -21,7 +21,7 @@
 // CHECK: onnx.Return %{{.*}}, %[[OUT]]
 // RELU-LABEL: func.func @contractions
 // RELU-NOT: onnxq.observe
-// RELU: return
+// RELU: onnx.Return
 // ALL-LABEL: func.func @contractions
 // ALL: onnxq.observe "e"
 func.func @contractions(%x: tensor<1x3x8x8xf32> {onnx.name = "x"}) -> (tensor<1x4xf32> {onnx.name = "z"}) {
