@@ -69,7 +69,7 @@ private:
 
 Expected<std::unique_ptr<DataSource>>
 onnxquant::openIdx(StringRef path, const InputInfo &input,
-                   const PreprocessOptions &options) {
+                   const SampleOptions &options) {
   uint64_t size;
   if (std::error_code code = sys::fs::file_size(path, size))
     return fail(path + ": " + code.message());
@@ -89,7 +89,7 @@ onnxquant::openIdx(StringRef path, const InputInfo &input,
       static_cast<uint64_t>(total) > size - 16)
     return fail(path + ": is truncated");
   // Gray without asking; a plug-in would get three channels.
-  PreprocessOptions gray = options;
+  SampleOptions gray = options;
   if (gray.name.empty())
     gray.channels = "gray";
   Expected<Preprocess> preprocess = findPreprocess(gray.name);

@@ -63,9 +63,8 @@ static Error checkNumbers(StringRef option, ArrayRef<double> numbers,
               ", but got " + Twine(numbers.size()));
 }
 
-Expected<PreprocessPlan>
-onnxquant::planPreprocess(const PreprocessOptions &options,
-                          const InputInfo &input) {
+Expected<PreprocessPlan> onnxquant::planPreprocess(const SampleOptions &options,
+                                                   const InputInfo &input) {
   PreprocessPlan plan;
   plan.input = input;
   ArrayRef<int64_t> dims = input.dims;

@@ -29,7 +29,7 @@ llvm::Expected<std::unique_ptr<DataSource>> openNpy(llvm::StringRef path,
 bool isIdxFile(llvm::StringRef path);
 llvm::Expected<std::unique_ptr<DataSource>>
 openIdx(llvm::StringRef path, const InputInfo &input,
-        const PreprocessOptions &preprocess);
+        const SampleOptions &preprocess);
 
 } // namespace onnxquant
 

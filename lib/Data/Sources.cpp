@@ -196,7 +196,7 @@ openArrays(StringRef path, std::vector<HostTensor> arrays,
 
 static Expected<std::unique_ptr<DataSource>>
 openImages(std::vector<std::string> files, const InputInfo &input,
-           const PreprocessOptions &options) {
+           const SampleOptions &options) {
   Expected<Preprocess> preprocess = findPreprocess(options.name);
   if (!preprocess)
     return preprocess.takeError();
@@ -208,7 +208,7 @@ openImages(std::vector<std::string> files, const InputInfo &input,
 
 static Expected<std::unique_ptr<DataSource>>
 openFile(StringRef path, const InputInfo &input, bool onlyInput,
-         const PreprocessOptions &preprocess) {
+         const SampleOptions &preprocess) {
   StringRef extension = sys::path::extension(path);
   if (isImagePath(path))
     return openImages({path.str()}, input, preprocess);
@@ -269,7 +269,7 @@ static std::vector<std::string> testDataFolders(StringRef path) {
 
 static Expected<std::unique_ptr<DataSource>>
 openFolder(StringRef path, const InputInfo &input, bool onlyInput,
-           const PreprocessOptions &preprocess) {
+           const SampleOptions &preprocess) {
   if (std::vector<std::string> folders = testDataFolders(path);
       !folders.empty())
     return std::make_unique<TestDataSource>(std::move(folders));
@@ -301,7 +301,7 @@ openFolder(StringRef path, const InputInfo &input, bool onlyInput,
 
 Expected<std::unique_ptr<DataSource>>
 onnxquant::openSource(StringRef path, const InputInfo &input, bool onlyInput,
-                      const PreprocessOptions &preprocess) {
+                      const SampleOptions &preprocess) {
   if (!sys::fs::exists(path))
     return fail(path + ": no such file or folder");
   auto source = sys::fs::is_directory(path)

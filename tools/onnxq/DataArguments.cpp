@@ -6,7 +6,7 @@ using namespace onnxquant;
 using namespace onnxquant::cli;
 
 void DataArguments::declare(Arguments &arguments) {
-  PreprocessOptions &image = options.preprocess;
+  SampleOptions &image = options.preprocess;
   arguments.list("data", options.paths)
       .option("limit", options.limit)
       .option("start", options.start)

@@ -13,7 +13,7 @@ Image fourPixels() {
   return {2, 2, 3, {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110}};
 }
 
-HostTensor apply(const PreprocessOptions &options, const InputInfo &info) {
+HostTensor apply(const SampleOptions &options, const InputInfo &info) {
   auto function = findPreprocess(options.name);
   auto plan = planPreprocess(options, info);
   EXPECT_TRUE(bool(function) && bool(plan));
@@ -22,7 +22,7 @@ HostTensor apply(const PreprocessOptions &options, const InputInfo &info) {
   return *tensor;
 }
 
-std::string refusal(const PreprocessOptions &options, const InputInfo &info) {
+std::string refusal(const SampleOptions &options, const InputInfo &info) {
   auto plan = planPreprocess(options, info);
   return plan ? "" : llvm::toString(plan.takeError());
 }
@@ -30,7 +30,7 @@ std::string refusal(const PreprocessOptions &options, const InputInfo &info) {
 } // namespace
 
 TEST(PreprocessTest, DescribedSubtractsThenScales) {
-  PreprocessOptions options;
+  SampleOptions options;
   options.mean = {10, 20, 30};
   options.scale = {0.5};
   HostTensor tensor = apply(options, input);
@@ -43,7 +43,7 @@ TEST(PreprocessTest, DescribedSubtractsThenScales) {
 }
 
 TEST(PreprocessTest, BgrTurnsChannelsAround) {
-  PreprocessOptions options;
+  SampleOptions options;
   options.channels = "bgr";
   options.mean = {1, 0, 0};
   HostTensor tensor = apply(options, input);
@@ -65,7 +65,7 @@ TEST(PreprocessTest, ByteInputsGetPixels) {
 }
 
 TEST(PreprocessTest, Method1CentersTheImage) {
-  PreprocessOptions options;
+  SampleOptions options;
   options.name = "preprocess_method1";
   HostTensor tensor = apply(options, input);
   double sum = 0;
@@ -76,7 +76,7 @@ TEST(PreprocessTest, Method1CentersTheImage) {
 }
 
 TEST(PreprocessTest, Method2SubtractsMeanColors) {
-  PreprocessOptions options;
+  SampleOptions options;
   options.name = "preprocess_method2";
   HostTensor tensor = apply(options, input);
   EXPECT_FLOAT_EQ(tensor.at(0), 0 - 123.68f);
@@ -85,7 +85,7 @@ TEST(PreprocessTest, Method2SubtractsMeanColors) {
 }
 
 TEST(PreprocessTest, ShorterSideKeepsTheAspect) {
-  PreprocessOptions options;
+  SampleOptions options;
   options.size = "10";
   auto plan = planPreprocess(options, {"x", 1, {1, 3, -1, -1}});
   ASSERT_TRUE(bool(plan));
@@ -96,7 +96,7 @@ TEST(PreprocessTest, ShorterSideKeepsTheAspect) {
 }
 
 TEST(PreprocessTest, SmallImagesCantBeCropped) {
-  PreprocessOptions options;
+  SampleOptions options;
   options.crop = "5x5";
   auto plan = planPreprocess(options, {"x", 1, {1, 3, -1, -1}});
   ASSERT_TRUE(bool(plan));
@@ -115,7 +115,7 @@ TEST(PreprocessTest, OwnFunctionsAreFoundByName) {
         tensor.data.assign(4 * tensor.numElements(), 0);
         return tensor;
       });
-  PreprocessOptions options;
+  SampleOptions options;
   options.name = "zeros";
   EXPECT_EQ(apply(options, input).at(5), 0);
   auto unknown = findPreprocess("nothing");
@@ -126,7 +126,7 @@ TEST(PreprocessTest, OwnFunctionsAreFoundByName) {
 
 TEST(PreprocessTest, WrongOptionsAreNamed) {
   auto with = [](auto set) {
-    PreprocessOptions options;
+    SampleOptions options;
     set(options);
     return refusal(options, input);
   };

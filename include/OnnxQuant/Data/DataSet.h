@@ -38,7 +38,7 @@ public:
 struct DataOptions {
   /// Paths, or INPUT=PATH.
   std::vector<std::string> paths;
-  PreprocessOptions preprocess;
+  SampleOptions preprocess;
   /// Which samples: leave out the first, take every n-th, stop after so many
   /// (0: never). Of those, shard i of n takes every n-th from the i-th on.
   int64_t start = 0, stride = 1, limit = 0;
@@ -81,7 +81,7 @@ llvm::Error parseShard(llvm::StringRef text, DataOptions &options);
 /// entries a sample has.
 llvm::Expected<std::unique_ptr<DataSource>>
 openSource(llvm::StringRef path, const InputInfo &input, bool onlyInput,
-           const PreprocessOptions &preprocess);
+           const SampleOptions &preprocess);
 
 } // namespace onnxquant
 

@@ -24,7 +24,7 @@ struct InputInfo {
 
 /// A described preprocessing: decode, gray or color, resize, crop, subtract the
 /// mean, multiply by the scale, lay out.
-struct PreprocessOptions {
+struct SampleOptions {
   /// A registered name; empty for the described one.
   std::string name;
   /// HEIGHTxWIDTH, or a number that the shorter side becomes; empty: what the
@@ -56,7 +56,7 @@ struct PreprocessPlan {
 };
 
 /// Resolves and checks options; errors name the option.
-llvm::Expected<PreprocessPlan> planPreprocess(const PreprocessOptions &options,
+llvm::Expected<PreprocessPlan> planPreprocess(const SampleOptions &options,
                                               const InputInfo &input);
 
 /// An image as a tensor of one sample, with a first dimension of 1.

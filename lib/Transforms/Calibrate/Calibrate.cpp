@@ -61,7 +61,7 @@ llvm::Error Calibrate::readOptions(CollectOptions &collect) {
   source.limit = limit;
   source.batch = batch;
   source.skipBad = skipBad;
-  PreprocessOptions &image = source.preprocess;
+  SampleOptions &image = source.preprocess;
   image.name = preprocess;
   image.size = size;
   image.crop = crop;
