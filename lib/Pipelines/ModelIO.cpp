@@ -32,7 +32,8 @@ LogicalResult onnxquant::writeModel(ModuleOp module, StringRef path,
   if (extension == ".onnx")
     return exportModel(module, path, options);
   Location loc = FileLineColLoc::get(module.getContext(), path, 0, 0);
-  if (path != "-" && path != "/dev/null" && extension != ".mlir" && extension != ".mlirbc")
+  if (path != "-" && path != "/dev/null" && extension != ".mlir" &&
+      extension != ".mlirbc")
     return emitError(loc, "cannot be written: expects the extension .onnx, "
                           ".mlir or .mlirbc");
   auto file = AtomicFile::create(path);

@@ -320,6 +320,114 @@ def run_time_errors(folder, tally):
             tally.result(f"{name}, {form}", problem)
 
 
+THREADS = r"""
+#include "onnxquant-c/runtime.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { count = 8, rounds = 60, elements = 3 * 16 * 16 };
+static const onnxq_model *model;
+static float inputs[count][2 * elements], expected[count][20];
+
+static int run(int index, int batch, float *result) {
+  onnxq_error error;
+  onnxq_tensor x = {0}, y = {0};
+  x.type = ONNXQ_FLOAT, x.rank = 4;
+  x.dims[0] = batch, x.dims[1] = 3, x.dims[2] = 16, x.dims[3] = 16;
+  x.data = inputs[index], x.bytes = sizeof(float) * elements * (size_t)batch;
+  int32_t code = onnxq_run(model, NULL, &x, 1, &y, 1, &error);
+  if (code != ONNXQ_OK)
+    return puts(error.message), 0;
+  memcpy(result, y.data, y.bytes);
+  onnxq_release(&y);
+  /* Errors don't disturb the others. */
+  x.dims[1] = 4;
+  return onnxq_run(model, NULL, &x, 1, &y, 1, &error) == ONNXQ_BAD_INPUT;
+}
+
+static void *work(void *argument) {
+  int index = (int)(size_t)argument;
+  float result[20];
+  for (int i = 0; i < rounds; ++i) {
+    int batch = 1 + (index + i) % 2;
+    if (!run(index, batch, result) || memcmp(result, expected[index], sizeof(float) * 10 * (size_t)batch))
+      return (void *)1;
+  }
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  onnxq_library *library;
+  onnxq_error error;
+  pthread_t threads[count];
+  if (argc != 2 || onnxq_open(argv[1], &library, &error) != ONNXQ_OK)
+    return puts(error.message), 2;
+  model = onnxq_get(library);
+  for (int i = 0; i < count; ++i) {
+    for (int k = 0; k < 2 * elements; ++k)
+      inputs[i][k] = (float)((i * 7919 + k * 104729) % 2003) / 1000 - 1;
+    if (!run(i, 2, expected[i]))
+      return 3;
+  }
+  for (int i = 0; i < count; ++i)
+    pthread_create(&threads[i], NULL, work, (void *)(size_t)i);
+  int wrong = 0;
+  for (int i = 0; i < count; ++i) {
+    void *result;
+    pthread_join(threads[i], &result);
+    wrong += result != NULL;
+  }
+  onnxq_close(library);
+  printf("%d wrong\n", wrong);
+  return wrong != 0;
+}
+"""
+
+
+def concurrency(folder, tally):
+    """One library in eight threads at once, through the C runtime."""
+    library = folder / "threads.so"
+    problem = compile(conv_model(folder / "threads.onnx", "n"), library)
+    (folder / "threads.c").write_text(THREADS)
+    if not problem:
+        built = run("cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{harness.ROOT}/include", folder / "threads.c",
+                    harness.BUILD / "lib" / "libOnnxQuantRuntime.a", "-ldl", "-lpthread", "-o", folder / "threads")
+        outcome = built if built.status else run(folder / "threads", library)
+        problem = f"{outcome.ended()}: {outcome.stdout[:200]} {outcome.stderr[:200]}" if outcome.status else None
+    tally.result("a library in eight threads", problem)
+
+
+def long_loop(folder, tally):
+    """A loop's memory doesn't grow with its iterations, though every tensor in it is of open size."""
+    integers, floats = TensorProto.INT64, TensorProto.FLOAT
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Mul", ["v", "half"], ["h"]),
+         helper.make_node("Concat", ["h", "h"], ["twice"], axis=0), helper.make_node("Slice", ["twice", "from", "to"], ["w"]),
+         helper.make_node("ReduceSum", ["w"], ["s"], keepdims=1)], "body",
+        [helper.make_tensor_value_info("i", integers, []), helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("v", floats, ["n"])],
+        [helper.make_tensor_value_info("d", TensorProto.BOOL, []), helper.make_tensor_value_info("w", floats, None),
+         helper.make_tensor_value_info("s", floats, None)])
+    model = save(folder / "long.onnx", [helper.make_node("Loop", ["m", "", "v"], ["y", "sums"], "long", body=body)],
+                 [("m", integers, []), ("v", floats, ["n"]), ("to", integers, [1])], [("y", floats, ["k"]), ("sums", floats, None)],
+                 {"half": np.float32(0.5), "from": np.array([0])})
+    np.save(folder / "m.npy", np.array(20000))
+    np.save(folder / "v.npy", np.full(4096, 8, np.float32))
+    np.save(folder / "to.npy", np.array([4096]))
+    arguments = [x for name in ("m", "v", "to") for x in ("--input", f"{name}={folder / name}.npy")]
+    outcome = run(harness.ONNXQ, "run", model, *arguments, "--no-specialize", "--output-dir", folder / "out", "--quiet")
+    problem = f"{outcome.ended()}: {outcome.stderr[:200]}" if outcome.status else None
+    if not problem:
+        sums = np.load(folder / "out" / "sums.npy")
+        if sums.size != 20000 or not np.allclose(sums.ravel()[:3], [16384, 8192, 4096]) or np.load(folder / "out" / "y.npy").shape != (4096,):
+            problem = f"gives {sums.shape} {sums.ravel()[:3]}"
+        elif outcome.megabytes > 400:
+            problem = f"takes {outcome.megabytes:.0f} MB for iterations of 48 KB"
+    tally.result("a loop of 20,000 iterations", problem)
+
+
 def refusals(folder, tally):
     """Wrong usage ends with 2, bad input with 1, each with one line; nothing is written."""
     model, library = conv_model(folder / "bad.onnx", "n"), folder / "bad.so"
@@ -450,7 +558,8 @@ def bench(folder, tally):
 def main():
     harness.require_tools()
     tally = harness.Tally()
-    for suite in (kinds, c_programs, targets, against_runtime, run_time_errors, formats, bench, refusals):
+    for suite in (kinds, c_programs, targets, against_runtime, run_time_errors, concurrency, long_loop,
+                  formats, bench, refusals):
         with tempfile.TemporaryDirectory(prefix="onnxq-aot-") as temporary:
             suite(pathlib.Path(temporary), tally)
     tally.finish()

@@ -181,9 +181,9 @@ const Verb onnxquant::cli::benchVerb = {"bench",
                                         "time a model or a compiled library",
                                         R"(usage: onnxq bench MODEL [options]
 
-Times runs of a model (.onnx, .mlir, .mlirbc) or of a library (.so made by 'onnxq
-compile') on random inputs. The library runs in a process of its own: peak_rss_mib
-is its peak of resident memory. Open sizes are 1, unless given.
+Times runs of a model (.onnx, .mlir, .mlirbc) or of a library (.so made by
+'onnxq compile') on random inputs. The library runs in a process of its own:
+peak_rss_mib is its peak of resident memory. Open sizes are 1, unless given.
 
   --seconds S               how long to run (3), at least three times
   --threads N               threads that a run uses: 1

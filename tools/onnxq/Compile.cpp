@@ -49,10 +49,10 @@ const Verb onnxquant::cli::compileVerb = {
     "compile", "a model as a library, an object, assembly or LLVM IR",
     R"(usage: onnxq compile MODEL -o OUT [options]
 
-Compiles a model (.onnx, .mlir or .mlirbc) ahead of time. OUT is a shared library
-(.so), an object (.o, with a C header .h beside it), assembly (.s) or LLVM IR
-(.ll). An object needs libc and libm only; if all shapes are known, a run
-allocates nothing.
+Compiles a model (.onnx, .mlir or .mlirbc) ahead of time. OUT is a shared
+library (.so), an object (.o, with a C header .h beside it), assembly (.s) or
+LLVM IR (.ll). An object needs libc and libm only; if all shapes are known, a
+run allocates nothing.
 
   --target NAME             native (default), x86-64-v2, x86-64-v3, x86-64-v4,
                             aarch64, aarch64+dotprod, aarch64+i8mm, riscv64,
