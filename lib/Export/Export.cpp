@@ -4,6 +4,9 @@
 #include "OnnxQuant/Export/Export.h"
 #include "GraphExporter.h"
 #include "OnnxQuant/Support/AtomicFile.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
@@ -76,22 +79,39 @@ static LogicalResult writeElements(const Weight &weight,
   return success();
 }
 
-/// Gives every large weight its place in the data file.
+/// A file name that says which tensor is in it.
+static std::string fileNameFor(StringRef location, StringRef tensor,
+                               llvm::StringSet<> &taken) {
+  std::string stem = location.str() + ".";
+  for (char c : tensor)
+    stem += llvm::isAlnum(c) || c == '-' || c == '.' ? c : '_';
+  // Names may be longer than what file systems take.
+  stem.resize(std::min<size_t>(stem.size(), 200));
+  std::string name = stem;
+  for (unsigned i = 0; !taken.insert(name).second; ++i)
+    name = stem + "_" + std::to_string(i);
+  return name;
+}
+
+/// Gives every large weight its place in the data file, or its own file.
 static void placeExternally(std::vector<Weight> &weights, StringRef location,
-                            int64_t threshold) {
+                            int64_t threshold, bool filePerTensor) {
   uint64_t offset = 0;
+  llvm::StringSet<> taken;
   for (Weight &weight : weights) {
     uint64_t size = rawSize(weight.elements.getShapedType());
     if (static_cast<int64_t>(size) < std::max<int64_t>(threshold, 1))
       continue;
-    offset = llvm::alignTo(offset, dataAlignment);
+    offset = filePerTensor ? 0 : llvm::alignTo(offset, dataAlignment);
     weight.header.set_data_location(::onnx::TensorProto::EXTERNAL);
     auto add = [&](StringRef key, std::string value) {
       auto *entry = weight.header.add_external_data();
       entry->set_key(key.str());
       entry->set_value(std::move(value));
     };
-    add("location", location.str());
+    add("location", filePerTensor
+                        ? fileNameFor(location, weight.header.name(), taken)
+                        : location.str());
     add("offset", std::to_string(offset));
     add("length", std::to_string(size));
     offset += size;
@@ -109,6 +129,28 @@ static LogicalResult writeDataFile(const std::vector<Weight> &weights,
     if (failed(writeElements(weight, os)))
       return failure();
     offset = begin + rawSize(weight.elements.getShapedType());
+  }
+  return success();
+}
+
+/// Writes each external weight to its file below `folder`. The files are listed
+/// in `written`, also where it fails.
+static LogicalResult writeTensorFiles(const std::vector<Weight> &weights,
+                                      StringRef folder,
+                                      std::vector<std::string> &written) {
+  for (const Weight &weight : weights) {
+    if (weight.header.data_location() != ::onnx::TensorProto::EXTERNAL)
+      continue;
+    SmallString<128> path(folder);
+    llvm::sys::path::append(path, weight.header.external_data(0).value());
+    auto file = AtomicFile::create(path);
+    if (!file)
+      return weight.op->emitOpError() << llvm::toString(file.takeError());
+    if (failed(writeElements(weight, (*file)->os())))
+      return failure();
+    if (llvm::Error error = (*file)->commit())
+      return weight.op->emitOpError() << llvm::toString(std::move(error));
+    written.push_back(path.str().str());
   }
   return success();
 }
@@ -173,13 +215,25 @@ LogicalResult onnxquant::exportModel(ModuleOp module, StringRef path,
   SmallString<128> dataPath(llvm::sys::path::parent_path(path));
   llvm::sys::path::append(dataPath, location);
   if (external)
-    placeExternally(weights, location, options.externalDataThreshold);
+    placeExternally(weights, location, options.externalDataThreshold,
+                    options.filePerTensor);
   external &= llvm::any_of(weights, [](const Weight &weight) {
     return weight.header.data_location() == ::onnx::TensorProto::EXTERNAL;
   });
 
+  // Files of single tensors are in place before the model is: without it, they
+  // go again.
+  std::vector<std::string> tensorFiles;
+  llvm::scope_exit removeFiles([&] {
+    for (const std::string &file : tensorFiles)
+      llvm::sys::fs::remove(file);
+  });
+  if (external && options.filePerTensor &&
+      failed(writeTensorFiles(weights, llvm::sys::path::parent_path(path),
+                              tensorFiles)))
+    return failure();
   std::unique_ptr<AtomicFile> dataFile;
-  if (external) {
+  if (external && !options.filePerTensor) {
     auto file = AtomicFile::create(dataPath);
     if (!file)
       return fail(file.takeError());
@@ -197,5 +251,6 @@ LogicalResult onnxquant::exportModel(ModuleOp module, StringRef path,
       return fail(std::move(error));
   if (llvm::Error error = (*modelFile)->commit())
     return fail(std::move(error));
+  removeFiles.release();
   return success();
 }

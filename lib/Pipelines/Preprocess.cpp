@@ -34,6 +34,14 @@ static std::unique_ptr<Pass> plain(const PreprocessOptions &) {
   return create();
 }
 
+/// A step that makes nodes of newer operators.
+template <typename Options, std::unique_ptr<Pass> (*create)(Options)>
+static std::unique_ptr<Pass> recognize(const PreprocessOptions &options) {
+  Options recognizing;
+  recognizing.maxOpset = options.maxOpset;
+  return create(recognizing);
+}
+
 ArrayRef<PreprocessStep> onnxquant::getPreprocessSteps() {
   using Phase = PreprocessStep::Phase;
   static const PreprocessStep steps[] = {
@@ -46,10 +54,45 @@ ArrayRef<PreprocessStep> onnxquant::getPreprocessSteps() {
          return createFoldConstants(options.executor, fold);
        },
        Phase::Repeated},
+      {"recognize-hard-swish",
+       {},
+       recognize<RecognizeHardSwishOptions, createRecognizeHardSwish>,
+       Phase::Repeated},
+      {"recognize-gelu",
+       {},
+       recognize<RecognizeGeluOptions, createRecognizeGelu>,
+       Phase::Repeated},
+      {"recognize-sigmoid",
+       {},
+       recognize<RecognizeSigmoidOptions, createRecognizeSigmoid>,
+       Phase::Repeated},
+      {"recognize-layer-norm",
+       {},
+       recognize<RecognizeLayerNormOptions, createRecognizeLayerNorm>,
+       Phase::Repeated},
+      {"fuse-pad",
+       {"fuse-pad-into-pool"},
+       plain<createFusePad>,
+       Phase::Repeated},
+      {"fuse-matmul-add",
+       {"fuse-matmul-add-bias-into-gemm"},
+       plain<createFuseMatMulAdd>,
+       Phase::Repeated},
+      {"fuse-transpose",
+       {"fuse-transpose-into-gemm"},
+       plain<createFuseTranspose>,
+       Phase::Repeated},
+      {"split-gemm", {}, plain<createSplitGemm>, Phase::Repeated},
       {"fold-batch-norm",
        {"fuse-bn-into-conv"},
        plain<createFoldBatchNorm>,
        Phase::Repeated},
+      {"fuse-mul", {}, plain<createFuseMul>, Phase::Repeated},
+      {"fuse-add",
+       {"fuse-add-bias-into-conv"},
+       plain<createFuseAdd>,
+       Phase::Repeated},
+      {"div-to-mul", {}, plain<createDivToMul>, Phase::Repeated},
       {"merge-constants",
        {"eliminate-duplicate-initializer"},
        plain<createMergeConstants>,
@@ -59,6 +102,14 @@ ArrayRef<PreprocessStep> onnxquant::getPreprocessSteps() {
        plain<createRemoveUnused>,
        Phase::Last},
       // Parts of the steps above, for those who ask for them.
+      {"fuse-pad-into-conv",
+       {},
+       [](const PreprocessOptions &) {
+         FusePadOptions options;
+         options.convOnly = true;
+         return createFusePad(options);
+       },
+       Phase::OnRequest},
       {"eliminate-unused-initializer",
        {},
        [](const PreprocessOptions &) {
@@ -133,8 +184,21 @@ onnxquant::buildPreprocessPipeline(OpPassManager &pm,
     return skipped.takeError();
   bool shapes = options.staticShapes || options.symbolicShapes;
   bool specializes = !options.dims.empty() || !options.inputShapes.empty();
+  if (options.intMax != 0) {
+    OpenSlicesOptions slices;
+    slices.bound = options.intMax;
+    pm.addPass(createOpenSlices(slices));
+  }
+  if (!options.dynamicBatch.empty()) {
+    DynamicBatchOptions batch;
+    batch.name = options.dynamicBatch;
+    pm.addPass(createDynamicBatch(batch));
+  }
+  ShapeInferenceOptions inference;
+  inference.autoMerge = options.autoMerge;
+  inference.guessRanks = options.guessOutputRank;
   if (specializes || shapes) {
-    ShapeInferenceOptions first;
+    ShapeInferenceOptions first = inference;
     first.dims.assign(options.dims.begin(), options.dims.end());
     first.inputShapes.assign(options.inputShapes.begin(),
                              options.inputShapes.end());
@@ -155,13 +219,15 @@ onnxquant::buildPreprocessPipeline(OpPassManager &pm,
         [&](OpPassManager &round) {
           addSteps(round, PreprocessStep::Phase::Repeated);
           if (shapes)
-            round.addPass(createShapeInference());
+            round.addPass(createShapeInference(inference));
         },
         maxRounds));
     addSteps(pm, PreprocessStep::Phase::Last);
   }
-  if (shapes)
-    pm.addPass(createShapeInference());
+  if (shapes) {
+    inference.symbolic = options.symbolicShapes;
+    pm.addPass(createShapeInference(inference));
+  }
   pm.addPass(createPlaceConstants());
   return llvm::Error::success();
 }
@@ -183,6 +249,8 @@ std::vector<PreprocessCount> onnxquant::takeReport(ModuleOp module) {
         if (auto count = dyn_cast<IntegerAttr>(part.getValue()))
           counts.push_back({pass.str(), part.getName().str(), count.getInt()});
   };
+  for (StringRef pass : {"onnx-open-slices", "onnx-dynamic-batch"})
+    add(pass, report.get(pass));
   for (const PreprocessStep &step : getPreprocessSteps()) {
     std::string pass = ("onnx-" + step.name).str();
     add(pass, report.get(pass));
@@ -208,6 +276,26 @@ struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
       *this, "max-constant-bytes", llvm::cl::init(1048576),
       llvm::cl::desc("the largest folded constant that may be larger than "
                      "what it is computed from")};
+  Option<bool> staticShapes{*this, "static-shapes", llvm::cl::init(true),
+                            llvm::cl::desc("write inferred static shapes")};
+  Option<bool> symbolicShapes{
+      *this, "symbolic-shapes", llvm::cl::init(true),
+      llvm::cl::desc("write expressions over named dimensions")};
+  Option<bool> autoMerge{
+      *this, "auto-merge", llvm::cl::init(false),
+      llvm::cl::desc("take dimensions that meet to be the same")};
+  Option<bool> guessOutputRank{
+      *this, "guess-output-rank", llvm::cl::init(false),
+      llvm::cl::desc("guess the rank of unknown operators' results")};
+  Option<int64_t> intMax{
+      *this, "int-max", llvm::cl::init(0),
+      llvm::cl::desc("ends of slices from here on mean no end; 0: 2147483647")};
+  Option<int64_t> maxOpset{
+      *this, "max-opset", llvm::cl::init(0),
+      llvm::cl::desc("make no node that this opset doesn't have")};
+  Option<std::string> dynamicBatch{
+      *this, "dynamic-batch", llvm::cl::init(""),
+      llvm::cl::desc("make the batch a dimension of this name")};
   Option<bool> optimize{*this, "optimize", llvm::cl::init(true),
                         llvm::cl::desc("run the steps, not only shapes")};
 };
@@ -229,6 +317,13 @@ void onnxquant::registerPreprocessPipeline() {
                                    parsed.inputShapes.end());
         options.maxConstantBytes = parsed.maxConstantBytes;
         options.optimize = parsed.optimize;
+        options.staticShapes = parsed.staticShapes;
+        options.symbolicShapes = parsed.symbolicShapes;
+        options.autoMerge = parsed.autoMerge;
+        options.guessOutputRank = parsed.guessOutputRank;
+        options.intMax = parsed.intMax;
+        options.maxOpset = parsed.maxOpset;
+        options.dynamicBatch = parsed.dynamicBatch;
         options.executor = [] { return createJitExecutor(); };
         if (llvm::Error error = buildPreprocessPipeline(pm, options))
           return fail(llvm::toString(std::move(error)));

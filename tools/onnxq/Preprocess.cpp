@@ -22,6 +22,7 @@ struct Settings {
   PreprocessOptions pipeline;
   ExportOptions exporting;
   bool skipOptimization = false, skipStatic = false, skipSymbolic = false;
+  bool oneFile = true;
   bool verbose = false, quiet = false, json = false;
 };
 
@@ -158,8 +159,7 @@ static std::vector<std::string> normalize(llvm::ArrayRef<const char *> given,
 
 static int run(llvm::ArrayRef<const char *> given) {
   Settings settings;
-  std::string positional, inputOption, outputOption;
-  std::vector<std::string> skip, passes, rest;
+  std::vector<std::string> skip, passes;
   struct Flag {
     StringRef name;
     bool &target;
@@ -168,7 +168,10 @@ static int run(llvm::ArrayRef<const char *> given) {
   Flag flags[] = {{"skip-optimization", settings.skipOptimization},
                   {"skip-onnx-shape", settings.skipStatic},
                   {"skip-symbolic-shape", settings.skipSymbolic},
+                  {"auto-merge", settings.pipeline.autoMerge},
+                  {"guess-output-rank", settings.pipeline.guessOutputRank},
                   {"save-as-external-data", settings.exporting.externalData},
+                  {"all-tensors-to-one-file", settings.oneFile},
                   {"verbose", settings.verbose},
                   {"quiet", settings.quiet},
                   {"json", settings.json}};
@@ -186,6 +189,9 @@ static int run(llvm::ArrayRef<const char *> given) {
       .option("external-data-size-threshold",
               settings.exporting.externalDataThreshold)
       .option("max-constant-bytes", settings.pipeline.maxConstantBytes)
+      .option("int-max", settings.pipeline.intMax)
+      .option("max-opset", settings.pipeline.maxOpset)
+      .option("batch", settings.pipeline.dynamicBatch)
       .list("skip", skip)
       .list("passes", passes)
       .list("dim", settings.pipeline.dims)
@@ -208,6 +214,7 @@ static int run(llvm::ArrayRef<const char *> given) {
                     "preprocess --help'\n";
     return BadUsage;
   }
+  settings.exporting.filePerTensor = !settings.oneFile;
   settings.pipeline.optimize = !settings.skipOptimization;
   settings.pipeline.staticShapes = !settings.skipStatic;
   settings.pipeline.symbolicShapes = !settings.skipSymbolic;
@@ -223,18 +230,26 @@ const Verb onnxquant::cli::preprocessVerb = {
 Prepares a float model: infers shapes, computes constants, folds and fuses
 nodes. The result computes the same within float rounding.
 
-  --skip STEP,...           leave out steps; --passes STEP,... run only these
-  --dim NAME=VALUE          give a named dimension a value
-  --input-shape NAME=SHAPE  give an input a shape, such as x=1x3x224x224
+  --skip STEP,...           leave out steps
+  --passes STEP,...         only these steps, in this order; see docs
   --skip-optimization       only infer shapes
   --skip-onnx-shape, --skip-symbolic-shape
-                            write no static shapes, no expressions; with both,
-                            infer none
-  --max-constant-bytes N    largest folded constant that makes the model grow
-  --save-as-external-data   weights beside the model, in one file
-  --external-data-location NAME, --external-data-size-threshold BYTES
+                            write expressions but infer nothing more, write no
+                            expressions; with both, infer no shapes
+  --auto-merge              dimensions that meet in a node are the same
+  --guess-output-rank       unknown operators keep the first input's rank
+  --int-max N               ends of slices from N on mean no end
+  --batch NAME              make the batch a dimension of this name
+  --dim NAME=VALUE, --input-shape NAME=1x3x224x224
+  --max-opset N             make no node that opset N doesn't have
+  --max-constant-bytes N    largest constant that may make the model grow
+  --save-as-external-data   weights beside the model, from
+    --external-data-size-threshold BYTES (1024) on, in
+    --external-data-location NAME (OUT.onnx.data), or each in a file of its
+    own with --all-tensors-to-one-file=false
   --json, --verbose, --quiet
 
+Flags take true or false, and _ is as good as -.
 example: onnxq preprocess model.onnx -o prepared.onnx --dim batch=1
 )",
     run};

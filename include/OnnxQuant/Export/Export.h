@@ -15,6 +15,8 @@ struct ExportOptions {
   int64_t externalDataThreshold = 1024;
   /// The name of that file, beside the model; `<model>.data` if empty.
   std::string externalDataLocation;
+  /// Give every such tensor a file of its own, named after it, instead.
+  bool filePerTensor = false;
   /// At most this much is written into the model file itself.
   int64_t maxModelBytes = (int64_t(1) << 31) - (int64_t(1) << 20);
 };

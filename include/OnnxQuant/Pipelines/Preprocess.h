@@ -22,6 +22,13 @@ struct PreprocessOptions {
   std::vector<std::string> passes;
   /// As the options of shape inference.
   std::vector<std::string> dims, inputShapes;
+  bool autoMerge = false, guessOutputRank = false;
+  /// Ends of slices from here on mean no end; 0 leaves them as they are.
+  int64_t intMax = 0;
+  /// The batch becomes a dimension of this name, if there is one.
+  std::string dynamicBatch;
+  /// No node is made that this opset doesn't have; 0 is any.
+  int64_t maxOpset = 0;
   /// See the option of constant folding.
   int64_t maxConstantBytes = 1048576;
   /// What constant folding computes with; none follows shapes only.

@@ -40,6 +40,12 @@ def ShapeInference : Pass<"onnx-shape-inference", "::mlir::ModuleOp"> {
       "NAME=1x3x224x224: the shape of an input">,
     Option<"dynamicBatch", "dynamic-batch", "std::string", "",
       "make the first dimension of every input dynamic, under this name">,
+    Option<"symbolic", "symbolic", "bool", "true",
+      "write expressions over named dimensions">,
+    Option<"autoMerge", "auto-merge", "bool", "false",
+      "take named dimensions that meet in an elementwise node or a Concat to be the same">,
+    Option<"guessRanks", "guess-output-rank", "bool", "false",
+      "take results of unknown operators to have the rank of the first operand">,
   ];
   let statistics = [
     Statistic<"numStatic", "static-results", "Results with a static shape">,
@@ -208,6 +214,316 @@ def PlaceConstants : Pass<"onnx-place-constants", "::mlir::ModuleOp"> {
     %2 = "onnx.Add"(%1, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     ```
   }];
+}
+
+def FuseAdd : Pass<"onnx-fuse-add", "::mlir::ModuleOp"> {
+  let summary = "make sums with constants biases";
+  let description = [{
+    An Add or Sub of a constant per output channel (or of one number) becomes
+    part of the bias of the Conv, ConvTranspose or Gemm before it, if its
+    weights are constant and nothing else reads its result. The result keeps
+    the name of the sum, the node that of the contraction.
+
+    ```mlir
+    %1 = "onnx.Conv"(%x, %w, %none) {onnx_node_name = "c"} : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>, none) -> tensor<1x4x8x8xf32>
+    %y = "onnx.Add"(%1, %b) {onnx_result_names = ["y"]} : (tensor<1x4x8x8xf32>, tensor<4x1x1xf32>) -> tensor<1x4x8x8xf32>
+    // becomes
+    %y = "onnx.Conv"(%x, %w, %b2) {onnx_node_name = "c", onnx_result_names = ["y"]} : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numFused", "fused-sums", "Sums made biases">,
+  ];
+}
+
+def FuseMul : Pass<"onnx-fuse-mul", "::mlir::ModuleOp"> {
+  let summary = "make products with constants weights";
+  let description = [{
+    A Mul or Div by a constant per output channel (or by one number) becomes
+    part of the weights and the bias of the Conv, ConvTranspose or Gemm before
+    it, if they are constant and nothing else reads its result.
+
+    ```mlir
+    %1 = "onnx.Conv"(%x, %w, %b) : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
+    %y = "onnx.Mul"(%1, %s) : (tensor<1x4x8x8xf32>, tensor<4x1x1xf32>) -> tensor<1x4x8x8xf32>
+    // becomes
+    %y = "onnx.Conv"(%x, %w2, %b2) : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numFused", "fused-products", "Products made weights">,
+  ];
+}
+
+def DivToMul : Pass<"onnx-div-to-mul", "::mlir::ModuleOp"> {
+  let summary = "multiply by reciprocals of constants";
+  let description = [{
+    Floats divided by a constant are multiplied by its reciprocal: the same for
+    powers of two, within one rounding otherwise. Divisors whose reciprocal is
+    not a normal number stay.
+
+    ```mlir
+    %c = onnx.Constant dense<4.0> : tensor<f32>
+    %y = "onnx.Div"(%x, %c) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+    // becomes
+    %c = onnx.Constant dense<0.25> : tensor<f32>
+    %y = "onnx.Mul"(%x, %c) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+    ```
+  }];
+  let options = [
+    Option<"exactOnly", "exact-only", "bool", "false",
+      "change divisions by powers of two only">,
+  ];
+  let statistics = [
+    Statistic<"numChanged", "changed-divisions", "Divisions made products">,
+  ];
+}
+
+def FuseMatMulAdd : Pass<"onnx-fuse-matmul-add", "::mlir::ModuleOp"> {
+  let summary = "make products of matrices with a bias Gemm";
+  let description = [{
+    A MatMul of two matrices, or a Gemm without a bias, and the Add of a
+    constant per column become one Gemm under the product's node name.
+
+    ```mlir
+    %1 = "onnx.MatMul"(%a, %b) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+    %y = "onnx.Add"(%1, %c) : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    // becomes
+    %y = "onnx.Gemm"(%a, %b, %c) {alpha = 1.0 : f32, beta = 1.0 : f32, transA = 0 : si64, transB = 0 : si64} : (tensor<2x3xf32>, tensor<3x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numFused", "fused-products", "Products made Gemm">,
+  ];
+}
+
+def SplitGemm : Pass<"onnx-split-gemm", "::mlir::ModuleOp"> {
+  let summary = "make a flattened Gemm a MatMul of more dimensions";
+  let description = [{
+    Where a tensor is reshaped to a matrix for a Gemm with constant weights and
+    the rows are reshaped back, MatMul and Add do the same without reshaping.
+
+    ```mlir
+    %1 = "onnx.Reshape"(%x, %s) : (tensor<2x5x8xf32>, tensor<2xi64>) -> tensor<10x8xf32>
+    %2 = "onnx.Gemm"(%1, %w, %b) : (tensor<10x8xf32>, tensor<8x4xf32>, tensor<4xf32>) -> tensor<10x4xf32>
+    %y = "onnx.Reshape"(%2, %t) : (tensor<10x4xf32>, tensor<3xi64>) -> tensor<2x5x4xf32>
+    // becomes
+    %1 = "onnx.MatMul"(%x, %w) : (tensor<2x5x8xf32>, tensor<8x4xf32>) -> tensor<2x5x4xf32>
+    %y = "onnx.Add"(%1, %b) : (tensor<2x5x4xf32>, tensor<4xf32>) -> tensor<2x5x4xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numSplit", "split-products", "Gemm made MatMul">,
+  ];
+}
+
+def FuseTranspose : Pass<"onnx-fuse-transpose", "::mlir::ModuleOp"> {
+  let summary = "let Gemm read transposed operands";
+  let description = [{
+    A Transpose of a matrix that a Gemm reads turns the flag of that operand.
+
+    ```mlir
+    %1 = "onnx.Transpose"(%a) {perm = [1, 0]} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+    %y = "onnx.Gemm"(%1, %b, %c) {transA = 0 : si64} : (tensor<2x3xf32>, tensor<3x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    // becomes
+    %y = "onnx.Gemm"(%a, %b, %c) {transA = 1 : si64} : (tensor<3x2xf32>, tensor<3x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numFused", "fused-transposes", "Transposes made flags">,
+  ];
+}
+
+def FusePad : Pass<"onnx-fuse-pad", "::mlir::ModuleOp"> {
+  let summary = "make paddings part of convolutions and poolings";
+  let description = [{
+    A constant Pad of spatial dimensions becomes part of the `pads` of the one
+    op that reads it: zeros for Conv, and for AveragePool, which counts them
+    then; for MaxPool a number that can't win, which is the lowest one, or zero
+    after an op that gives no negative numbers. An op with `auto_pad` SAME, one
+    that counts its own padding otherwise, and windows that would lie in the
+    padding keep the Pad.
+
+    ```mlir
+    %1 = "onnx.Pad"(%x, %pads, %none, %none) {mode = "constant"} : (tensor<1x3x8x8xf32>, tensor<8xi64>, none, none) -> tensor<1x3x10x10xf32>
+    %y = "onnx.Conv"(%1, %w, %none) : (tensor<1x3x10x10xf32>, tensor<4x3x3x3xf32>, none) -> tensor<1x4x8x8xf32>
+    // becomes
+    %y = "onnx.Conv"(%x, %w, %none) {auto_pad = "NOTSET", pads = [1, 1, 1, 1]} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, none) -> tensor<1x4x8x8xf32>
+    ```
+  }];
+  let options = [
+    Option<"convOnly", "conv-only", "bool", "false",
+      "leave poolings as they are">,
+  ];
+  let statistics = [
+    Statistic<"numConvs", "convolutions", "Paddings of convolutions">,
+    Statistic<"numPools", "poolings", "Paddings of poolings">,
+  ];
+}
+
+def RecognizeHardSwish : Pass<"onnx-recognize-hard-swish", "::mlir::ModuleOp"> {
+  let summary = "find HardSigmoid and HardSwish in their parts";
+  let description = [{
+    A sum limited to 0..L (Clip, or Min of Max or Relu) and divided by L is a
+    HardSigmoid; times its own input, with the slope 1/6 and the offset 1/2, it
+    is a HardSwish. Factors may come in any order. Below opset 14, which has no
+    HardSwish, the latter becomes a HardSigmoid and a Mul.
+
+    ```mlir
+    %1 = "onnx.Add"(%x, %three) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+    %2 = "onnx.Clip"(%1, %zero, %six) : (tensor<8xf32>, tensor<f32>, tensor<f32>) -> tensor<8xf32>
+    %3 = "onnx.Mul"(%x, %2) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %y = "onnx.Div"(%3, %six) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+    // becomes
+    %y = "onnx.HardSwish"(%x) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let options = [
+    Option<"maxOpset", "max-opset", "int64_t", "0",
+      "make no node that this opset doesn't have; 0 is any">,
+  ];
+  let statistics = [
+    Statistic<"numSwishes", "hard-swishes", "HardSwish found">,
+    Statistic<"numSigmoids", "hard-sigmoids", "HardSigmoid found">,
+  ];
+}
+
+def RecognizeGelu : Pass<"onnx-recognize-gelu", "::mlir::ModuleOp"> {
+  let summary = "find Gelu in its parts";
+  let description = [{
+    x * (1 + erf(x / sqrt(2))) / 2, and the form with tanh and the cube, with
+    factors in any order, become one node of opset 20.
+
+    ```mlir
+    %1 = "onnx.Div"(%x, %sqrt2) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+    %2 = "onnx.Erf"(%1) : (tensor<8xf32>) -> tensor<8xf32>
+    %3 = "onnx.Add"(%2, %one) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+    %4 = "onnx.Mul"(%x, %3) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %y = "onnx.Mul"(%4, %half) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+    // becomes
+    %y = "onnx.Gelu"(%x) {approximate = "none"} : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let options = [
+    Option<"maxOpset", "max-opset", "int64_t", "0",
+      "make no node that this opset doesn't have; 0 is any">,
+  ];
+  let statistics = [
+    Statistic<"numFound", "gelus", "Gelu found">,
+  ];
+}
+
+def RecognizeSigmoid : Pass<"onnx-recognize-sigmoid", "::mlir::ModuleOp"> {
+  let summary = "find Sigmoid, Softplus and Mish in their parts";
+  let description = [{
+    1 / (1 + exp(-x)) is Sigmoid, x / (1 + exp(-x)) is x times it (Swish),
+    log(1 + exp(x)) is Softplus, and x * tanh(softplus(x)) is Mish, which needs
+    opset 18.
+
+    ```mlir
+    %1 = "onnx.Neg"(%x) : (tensor<8xf32>) -> tensor<8xf32>
+    %2 = "onnx.Exp"(%1) : (tensor<8xf32>) -> tensor<8xf32>
+    %3 = "onnx.Add"(%2, %one) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+    %y = "onnx.Div"(%one, %3) : (tensor<f32>, tensor<8xf32>) -> tensor<8xf32>
+    // becomes
+    %y = "onnx.Sigmoid"(%x) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let options = [
+    Option<"maxOpset", "max-opset", "int64_t", "0",
+      "make no node that this opset doesn't have; 0 is any">,
+  ];
+  let statistics = [
+    Statistic<"numSigmoids", "sigmoids", "Sigmoid found">,
+    Statistic<"numOthers", "others", "Softplus or Mish found">,
+  ];
+}
+
+def RecognizeLayerNorm : Pass<"onnx-recognize-layer-norm", "::mlir::ModuleOp"> {
+  let summary = "find LayerNormalization in its parts";
+  let description = [{
+    (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon), the means over the
+    last axes, becomes one node of opset 17; a constant factor and a constant
+    bias of the shape of these axes become its operands. f64 stays, because the
+    operator computes in f32.
+
+    ```mlir
+    %1 = "onnx.ReduceMean"(%x, %axes) : (tensor<2x8xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+    %2 = "onnx.Sub"(%x, %1) : (tensor<2x8xf32>, tensor<2x1xf32>) -> tensor<2x8xf32>
+    %3 = "onnx.Mul"(%2, %2) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+    %4 = "onnx.ReduceMean"(%3, %axes) : (tensor<2x8xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+    %5 = "onnx.Add"(%4, %epsilon) : (tensor<2x1xf32>, tensor<f32>) -> tensor<2x1xf32>
+    %6 = "onnx.Sqrt"(%5) : (tensor<2x1xf32>) -> tensor<2x1xf32>
+    %7 = "onnx.Div"(%2, %6) : (tensor<2x8xf32>, tensor<2x1xf32>) -> tensor<2x8xf32>
+    %y = "onnx.Mul"(%7, %scale) : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+    // becomes
+    %y, %m, %d = "onnx.LayerNormalization"(%x, %scale, %none) {axis = -1 : si64, epsilon = 1.0e-5 : f32, stash_type = 1 : si64}
+        : (tensor<2x8xf32>, tensor<8xf32>, none) -> (tensor<2x8xf32>, none, none)
+    ```
+  }];
+  let options = [
+    Option<"maxOpset", "max-opset", "int64_t", "0",
+      "make no node that this opset doesn't have; 0 is any">,
+  ];
+  let statistics = [
+    Statistic<"numFound", "layer-norms", "LayerNormalization found">,
+  ];
+}
+
+def DynamicBatch : Pass<"onnx-dynamic-batch", "::mlir::ModuleOp"> {
+  let summary = "make the batch a named dimension";
+  let description = [{
+    The first dimension of every input becomes the named dimension. A Reshape
+    to constant dimensions that holds the old batch copies or infers it, where
+    that follows from the dimensions. The model is refused where a Reshape
+    fixes the batch otherwise, where inputs have different batches, where an
+    output lacks the batch, and where two samples at once don't fit.
+
+    ```mlir
+    func.func @main_graph(%x: tensor<1x8xf32>) -> tensor<1x2x4xf32> {
+      %s = onnx.Constant dense<[1, 2, 4]> : tensor<3xi64>
+      %y = "onnx.Reshape"(%x, %s) : (tensor<1x8xf32>, tensor<3xi64>) -> tensor<1x2x4xf32>
+      onnx.Return %y : tensor<1x2x4xf32>
+    }
+    // becomes
+    func.func @main_graph(%x: tensor<?x8xf32> {onnx.dim_params = "0:N"}) -> (tensor<?x2x4xf32> {onnx.dim_params = "0:N"}) {
+      %s = onnx.Constant dense<[0, 2, 4]> : tensor<3xi64>
+      %y = "onnx.Reshape"(%x, %s) {onnx_dim_params = ["0:N"]} : (tensor<?x8xf32>, tensor<3xi64>) -> tensor<?x2x4xf32>
+      onnx.Return %y : tensor<?x2x4xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"name", "name", "std::string", "\"N\"",
+      "the name of the dimension">,
+  ];
+  let statistics = [
+    Statistic<"numReshapes", "opened-reshapes", "Reshapes that follow the batch">,
+  ];
+}
+
+def OpenSlices : Pass<"onnx-open-slices", "::mlir::ModuleOp"> {
+  let summary = "take very large ends of slices to mean no end";
+  let description = [{
+    Exporters write an end that is never reached as some large number. Ends of
+    `bound` or more become the largest of 64 bits, those of -bound or less the
+    smallest, so that shape inference doesn't take them for a limit.
+
+    ```mlir
+    %e = onnx.Constant dense<100000> : tensor<1xi64>
+    %y = "onnx.Slice"(%x, %s, %e, %axes, %none) : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<?xf32>
+    // becomes
+    %e = onnx.Constant dense<9223372036854775807> : tensor<1xi64>
+    %y = "onnx.Slice"(%x, %s, %e, %axes, %none) : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<?xf32>
+    ```
+  }];
+  let options = [
+    Option<"bound", "bound", "int64_t", "2147483647",
+      "the smallest number that means no end">,
+  ];
+  let statistics = [
+    Statistic<"numOpened", "opened-slices", "Slices without an end">,
+  ];
 }
 
 #endif // ONNXQUANT_TRANSFORMS_PASSES_TD

@@ -178,17 +178,18 @@ LogicalResult Contraction::scaleInput(const ChannelAffine &affine) {
 }
 
 FailureOr<Operation *> Contraction::rebuild(PatternRewriter &rewriter,
-                                            Operation *last, Value input) {
+                                            Operation *last, Value input,
+                                            Value newBias) {
   std::string weightName = nameForNew(op->getOperand(1), op, "weight");
   Value oldBias = isLeftOut(op->getOperand(2)) ? Value() : op->getOperand(2);
-  std::string biasName = nameForNew(oldBias, op, "bias");
-  ElementsAttr newWeights = makeElements(weights, weightName), newBias;
+  std::string biasName = nameForNew(oldBias ? oldBias : newBias, op, "bias");
+  ElementsAttr newWeights = makeElements(weights, weightName), newValues;
   if (!bias.empty()) {
     Weights values{
         RankedTensorType::get(channels, weights.type.getElementType()), bias};
-    newBias = makeElements(values, biasName);
+    newValues = makeElements(values, biasName);
   }
-  if (!newWeights || (!bias.empty() && !newBias))
+  if (!newWeights || (!bias.empty() && !newValues))
     return rewriter.notifyMatchFailure(op, "a weight would become infinite");
   rewriter.setInsertionPoint(last);
   Operation *fused = rewriter.clone(*op);
@@ -196,11 +197,44 @@ FailureOr<Operation *> Contraction::rebuild(PatternRewriter &rewriter,
   Location loc = op->getLoc();
   fused->setOperand(0, input);
   fused->setOperand(1, makeConstant(rewriter, loc, newWeights, weightName));
-  fused->setOperand(2, newBias ? makeConstant(rewriter, loc, newBias, biasName)
-                               : makeNoValue(rewriter, loc));
+  fused->setOperand(2, newValues
+                           ? makeConstant(rewriter, loc, newValues, biasName)
+                           : makeNoValue(rewriter, loc));
   if (isa<GemmOp>(fused))
     fused->setAttr("beta", rewriter.getF32FloatAttr(1.0f));
   fused->getResult(0).setType(last->getResult(0).getType());
   inheritResults(fused, last);
   return fused;
+}
+
+LogicalResult onnxquant::preprocess::fuseIntoProducer(
+    PatternRewriter &rewriter, Operation *op,
+    function_ref<std::optional<ChannelAffine>(std::vector<double>, bool)>
+        makeAffine) {
+  std::optional<ConstantAndOther> operands = splitOperands(op);
+  if (!operands)
+    return rewriter.notifyMatchFailure(op, "not one operand is constant");
+  Operation *producer = operands->other.getDefiningOp();
+  if (!producer || !operands->other.hasOneUse())
+    return rewriter.notifyMatchFailure(op, "others read the other operand");
+  FailureOr<Contraction> contraction = Contraction::match(rewriter, producer);
+  if (failed(contraction))
+    return failure();
+  auto values = readPerChannel(operands->constant, contraction->getRank(),
+                               contraction->getChannels());
+  if (!values)
+    return rewriter.notifyMatchFailure(op, "the constant is not per channel");
+  std::optional<ChannelAffine> affine =
+      makeAffine(std::move(*values), operands->second);
+  if (!affine)
+    return rewriter.notifyMatchFailure(op, "the constant is a dividend");
+  contraction->scaleOutput(*affine);
+  FailureOr<Operation *> fused =
+      contraction->rebuild(rewriter, op, producer->getOperand(0),
+                           affine->hasShift() ? operands->constant : Value());
+  if (failed(fused))
+    return failure();
+  rewriter.replaceOp(op, (*fused)->getResults());
+  rewriter.eraseOp(producer);
+  return success();
 }

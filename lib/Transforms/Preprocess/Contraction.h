@@ -53,11 +53,13 @@ public:
   llvm::LogicalResult scaleInput(const ChannelAffine &affine);
 
   /// Builds the op with its new weights where `last` is, over `input`. Its
-  /// result takes over the names of those of `last`. Fails if a weight is no
-  /// finite number any more; nothing has been built then.
+  /// result takes over the names of those of `last`; a new bias that of
+  /// `newBias`. Fails if a weight is no finite number any more; nothing has
+  /// been built then.
   mlir::FailureOr<mlir::Operation *> rebuild(mlir::PatternRewriter &rewriter,
                                              mlir::Operation *last,
-                                             mlir::Value input);
+                                             mlir::Value input,
+                                             mlir::Value newBias = {});
 
 private:
   explicit Contraction(mlir::Operation *op) : op(op) {}
@@ -75,6 +77,14 @@ private:
   /// One per output channel; empty where there is none.
   std::vector<double> bias;
 };
+
+/// Makes an elementwise op with one constant operand part of the contraction
+/// that makes the other, if nothing else reads that. `makeAffine` gets the
+/// constant, per channel, and whether it is the second operand.
+llvm::LogicalResult fuseIntoProducer(
+    mlir::PatternRewriter &rewriter, mlir::Operation *op,
+    llvm::function_ref<std::optional<ChannelAffine>(std::vector<double>, bool)>
+        makeAffine);
 
 } // namespace onnxquant::preprocess
 

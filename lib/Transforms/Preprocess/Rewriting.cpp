@@ -140,6 +140,8 @@ std::string preprocess::nameForNew(Value constant, Operation *user,
   StringRef node = getNodeName(user);
   if (node.empty())
     node = getTensorName(user->getResult(0));
+  if (node.empty())
+    return "";
   return (node + "_" + suffix).str();
 }
 
@@ -196,6 +198,27 @@ void preprocess::inheritResults(Operation *op, Operation *last) {
   }
 }
 
+Operation *preprocess::createInPlaceOf(PatternRewriter &rewriter,
+                                       StringRef opName, Operation *last,
+                                       ValueRange operands,
+                                       ArrayRef<NamedAttribute> attrs) {
+  rewriter.setInsertionPoint(last);
+  OperationState state(last->getLoc(), opName, operands,
+                       last->getResult(0).getType(), attrs);
+  if (auto name = last->getAttr(nodeNameAttr))
+    state.addAttribute(nodeNameAttr, name);
+  // What else an operator gives is left out.
+  auto node = RegisteredOperationName::lookup(opName, rewriter.getContext());
+  if (node && node->getInterface<NodeOpInterface>()) {
+    Arity results = node->getInterface<NodeOpInterface>()->getResultArity();
+    while (state.types.size() < results.fixed)
+      state.addTypes(rewriter.getNoneType());
+  }
+  Operation *op = rewriter.create(state);
+  inheritResults(op, last);
+  return op;
+}
+
 bool preprocess::isOutput(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
     return user->hasTrait<OpTrait::IsTerminator>();
@@ -249,6 +272,68 @@ std::optional<ConstantAndOther> preprocess::splitOperands(Operation *op) {
   if (secondConstant)
     return ConstantAndOther{second, first, true};
   return ConstantAndOther{first, second, false};
+}
+
+static void addFactors(Value value, Product &product, bool isRoot) {
+  if (std::optional<double> number = readScalar(value)) {
+    product.scale *= *number;
+    return;
+  }
+  Operation *op = value.getDefiningOp();
+  if (op && (isRoot || value.hasOneUse())) {
+    if (isa<MulOp>(op)) {
+      addFactors(op->getOperand(0), product, false);
+      return addFactors(op->getOperand(1), product, false);
+    }
+    std::optional<double> number;
+    if (isa<DivOp, PowOp>(op))
+      number = readScalar(op->getOperand(1));
+    if (isa<DivOp>(op) && number && *number != 0) {
+      product.scale /= *number;
+      return addFactors(op->getOperand(0), product, false);
+    }
+    if (isa<PowOp>(op) && number && (*number == 2 || *number == 3)) {
+      product.factors.append(static_cast<size_t>(*number), op->getOperand(0));
+      return;
+    }
+  }
+  product.factors.push_back(value);
+}
+
+Product preprocess::getProduct(Value value) {
+  Product product;
+  addFactors(value, product, /*isRoot=*/true);
+  return product;
+}
+
+bool Product::isOf(ArrayRef<Value> values) const {
+  SmallVector<Value> rest(values);
+  for (Value factor : factors) {
+    auto *it = llvm::find(rest, factor);
+    if (it == rest.end())
+      return false;
+    rest.erase(it);
+  }
+  return rest.empty();
+}
+
+std::optional<std::pair<Value, double>> preprocess::getSum(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !value.hasOneUse() || !isa<AddOp, SubOp>(op))
+    return std::nullopt;
+  std::optional<ConstantAndOther> operands = splitOperands(op);
+  if (!operands || (isa<SubOp>(op) && !operands->second))
+    return std::nullopt;
+  std::optional<double> number = readScalar(operands->constant);
+  if (!number)
+    return std::nullopt;
+  return std::pair(operands->other, isa<SubOp>(op) ? -*number : *number);
+}
+
+bool preprocess::isNear(double value, double expected, Type element) {
+  double tolerance = element.isBF16() ? 8e-3 : element.isF16() ? 1e-3 : 1e-5;
+  return std::abs(value - expected) <=
+         tolerance * std::max(std::abs(expected), 1e-30);
 }
 
 //===----------------------------------------------------------------------===//

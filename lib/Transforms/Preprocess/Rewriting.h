@@ -62,6 +62,13 @@ void setTensorName(mlir::OpResult result, llvm::StringRef name);
 /// `last`, whose place it takes.
 void inheritResults(mlir::Operation *op, mlir::Operation *last);
 
+/// Makes a node of one result that takes the place of `last`: its names, its
+/// result's type, names and dimensions.
+mlir::Operation *createInPlaceOf(mlir::PatternRewriter &rewriter,
+                                 llvm::StringRef opName, mlir::Operation *last,
+                                 mlir::ValueRange operands,
+                                 llvm::ArrayRef<mlir::NamedAttribute> attrs);
+
 /// Whether a tensor is an output of the graph that it belongs to.
 bool isOutput(mlir::Value value);
 
@@ -80,6 +87,30 @@ void replaceResult(mlir::RewriterBase &rewriter, mlir::OpResult result,
 template <typename OpTy> OpTy getOnlyProducer(mlir::Value value) {
   auto op = value.getDefiningOp<OpTy>();
   return op && value.hasOneUse() ? op : OpTy();
+}
+
+/// The product that a value is: a number and the other factors, through
+/// multiplications, divisions by a number and small powers that nothing else
+/// reads. Numbers are constants of one element.
+struct Product {
+  double scale = 1;
+  llvm::SmallVector<mlir::Value> factors;
+
+  /// Whether the factors are `values`, in any order.
+  bool isOf(llvm::ArrayRef<mlir::Value> values) const;
+};
+Product getProduct(mlir::Value value);
+
+/// The operand and the number of `x + number`, if nothing else reads the sum.
+std::optional<std::pair<mlir::Value, double>> getSum(mlir::Value value);
+
+/// Whether two numbers are the same, given how exactly a model's type can say
+/// them.
+bool isNear(double value, double expected, mlir::Type element);
+
+/// Whether a node of the operator exists at the opset `maxOpset`; 0 is any.
+template <typename OpTy> bool isAllowed(int64_t maxOpset) {
+  return maxOpset == 0 || OpTy::getSinceVersions().front() <= maxOpset;
 }
 
 /// The rank of a tensor, if it is known.

@@ -4,6 +4,7 @@
 
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Transforms/Passes.h"
+#include "Shapes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace onnxquant {
@@ -14,6 +15,7 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
+using namespace onnxquant::preprocess;
 
 namespace {
 
@@ -33,6 +35,7 @@ private:
   FailureOr<Specialization> readOptions();
   LogicalResult specialize(func::FuncOp function, const Specialization &spec,
                            llvm::StringMap<bool> &used);
+  LogicalResult inferFunction(func::FuncOp function);
   void count(func::FuncOp function);
 };
 
@@ -144,41 +147,6 @@ LogicalResult ShapeInference::specialize(func::FuncOp function,
   return success();
 }
 
-/// When inputs change, what was inferred from the old ones must go, or it would
-/// stand against what is inferred now. Constants keep their types.
-static void forgetShapes(func::FuncOp function) {
-  function->walk([](Operation *op) {
-    op->removeAttr(dimParamsAttr);
-    if (isa<ConstantOp, NoValueOp, CustomOp>(op) ||
-        !isa<ShapeInferenceOpInterface>(op))
-      return;
-    for (OpResult result : op->getResults())
-      if (auto tensor = dyn_cast<TensorType>(result.getType()))
-        result.setType(UnrankedTensorType::get(tensor.getElementType()));
-  });
-}
-
-/// The graph's outputs get the types that were inferred.
-static void updateResults(func::FuncOp function, ShapeContext &ctx) {
-  auto terminator =
-      dyn_cast<ReturnOp>(function.getBody().front().getTerminator());
-  if (!terminator)
-    return;
-  SmallVector<Type> results(terminator.getOperandTypes());
-  function.setType(FunctionType::get(function.getContext(),
-                                     function.getArgumentTypes(), results));
-  for (auto [index, value] : llvm::enumerate(terminator.getOperands())) {
-    std::optional<Dims> dims = ctx.getDims(value);
-    std::string params = dims ? formatDimParams(*dims) : "";
-    if (params.empty())
-      function.removeResultAttr(
-          index, StringAttr::get(function.getContext(), argDimParamsAttr));
-    else
-      function.setResultAttr(index, argDimParamsAttr,
-                             StringAttr::get(function.getContext(), params));
-  }
-}
-
 void ShapeInference::count(func::FuncOp function) {
   function.walk([&](ShapeInferenceOpInterface op) {
     for (OpResult result : op->getResults()) {
@@ -199,6 +167,19 @@ void ShapeInference::count(func::FuncOp function) {
   });
 }
 
+LogicalResult ShapeInference::inferFunction(func::FuncOp function) {
+  while (true) {
+    ShapeContext ctx;
+    if (failed(ctx.infer(function.getBody())))
+      return failure();
+    updateResults(function, ctx);
+    bool guessed = guessRanks && guessOutputRanks(function);
+    bool merged = autoMerge && mergeDimensions(function, ctx);
+    if (!guessed && !merged)
+      return success();
+  }
+}
+
 void ShapeInference::runOnOperation() {
   FailureOr<Specialization> spec = readOptions();
   if (failed(spec))
@@ -214,10 +195,10 @@ void ShapeInference::runOnOperation() {
         return signalPassFailure();
       forgetShapes(function);
     }
-    ShapeContext ctx;
-    if (failed(ctx.infer(function.getBody())))
+    if (failed(inferFunction(function)))
       return signalPassFailure();
-    updateResults(function, ctx);
+    if (!symbolic)
+      dropExpressions(function);
     count(function);
   }
   auto check = [&](StringRef kind, StringRef name) {

@@ -1,0 +1,70 @@
+// Makes the addition of a constant per channel part of the bias.
+// Enters: Add or Sub of a constant after a Conv, ConvTranspose or Gemm with
+// constant weights. Leaves: the latter with another bias. Constant minus
+// product negates the weights too.
+
+#include "Contraction.h"
+#include "OnnxQuant/Transforms/Passes.h"
+
+namespace onnxquant {
+#define GEN_PASS_DEF_FUSEADD
+#include "OnnxQuant/Transforms/Passes.h.inc"
+} // namespace onnxquant
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnx;
+using namespace onnxquant::preprocess;
+
+namespace {
+
+template <typename OpTy> struct FuseSum : public OpRewritePattern<OpTy> {
+  FuseSum(MLIRContext *context, int64_t &count)
+      : OpRewritePattern<OpTy>(context), count(count) {}
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    auto makeAffine = [](std::vector<double> values, bool second) {
+      ChannelAffine affine;
+      affine.shift = std::move(values);
+      if (!std::is_same_v<OpTy, SubOp>)
+        return std::optional(affine);
+      if (second)
+        for (double &value : affine.shift)
+          value = -value;
+      else
+        affine.scale = {-1.0};
+      return std::optional(affine);
+    };
+    if (failed(fuseIntoProducer(rewriter, op, makeAffine)))
+      return failure();
+    ++count;
+    return success();
+  }
+
+private:
+  int64_t &count;
+};
+
+struct FuseAdd : public onnxquant::impl::FuseAddBase<FuseAdd> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet set(context);
+    set.add<FuseSum<AddOp>, FuseSum<SubOp>>(context, fused);
+    patterns = std::move(set);
+    return success();
+  }
+
+  void runOnOperation() override {
+    fused = 0;
+    if (failed(applyPatterns(getOperation(), patterns)))
+      return signalPassFailure();
+    numFused += fused;
+    addToReport(getOperation(), getArgument(), "sums made biases", fused);
+  }
+
+private:
+  FrozenRewritePatternSet patterns;
+  int64_t fused = 0;
+};
+
+} // namespace
