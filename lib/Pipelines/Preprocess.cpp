@@ -224,10 +224,9 @@ onnxquant::buildPreprocessPipeline(OpPassManager &pm,
         maxRounds));
     addSteps(pm, PreprocessStep::Phase::Last);
   }
-  if (shapes) {
-    inference.symbolic = options.symbolicShapes;
-    pm.addPass(createShapeInference(inference));
-  }
+  inference.symbolic = options.symbolicShapes;
+  inference.forget = !shapes;
+  pm.addPass(createShapeInference(inference));
   pm.addPass(createPlaceConstants());
   return llvm::Error::success();
 }

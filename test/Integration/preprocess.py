@@ -19,7 +19,6 @@ import tempfile
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
 
 import harness
 import ort
@@ -105,9 +104,9 @@ def difference(one, other, tolerance):
 class Model:
     """A model to prepare, its inputs, options, and what must be left of it."""
 
-    def __init__(self, name, path, inputs, options=(), ops=None, tolerance=TOLERANCE, names=None):
+    def __init__(self, name, path, inputs, options=(), ops=None, tolerance=TOLERANCE, names=None, batched=None):
         self.name, self.path, self.inputs, self.options = name, path, inputs, list(options)
-        self.ops, self.tolerance, self.names = ops, tolerance, names
+        self.ops, self.tolerance, self.names, self.batched = ops, tolerance, names, batched
 
     def prepare(self, folder):
         """Prepares twice; what is wrong with that, else None."""
@@ -126,6 +125,21 @@ class Model:
         if again.read_bytes() != self.out.read_bytes():
             return "preparing the prepared model gives other bytes"
         return self.check(onnx.load(self.path), onnx.load(self.out))
+
+    def jobs(self):
+        """(model, inputs) for ONNX Runtime: the original's first, the prepared one's last."""
+        if self.batched:
+            count = len(next(iter(self.batched.values())))
+            samples = [{name: array[i:i + 1] for name, array in self.batched.items()} for i in range(count)]
+            return [(self.path, sample) for sample in samples] + [(self.out, self.batched)]
+        return [(self.path, self.inputs), (self.out, self.inputs)]
+
+    def compare(self, results):
+        """What is wrong with the results of the jobs; None if the last one agrees with the others."""
+        *originals, prepared = results
+        if len(originals) > 1 and not any(isinstance(one, str) for one in originals):
+            originals = [{name: np.concatenate([one[name] for one in originals]) for name in originals[0]}]
+        return difference(originals[0], prepared, self.tolerance)
 
     def check(self, before, after):
         for kind in ("input", "output"):
@@ -153,13 +167,17 @@ def real_models():
             if path.stem in QUANTIZED:
                 tolerance["float32"] = QUANTIZED[path.stem]
             yield Model(path.name, path, inputs, tolerance=tolerance)
+            if path.stem == "common_det":
+                samples = np.random.default_rng(3).random((2, 3, 416, 416), dtype=np.float32)
+                yield Model(path.name + ".batch", path, inputs, ["--batch", "N"], batched={"images": samples})
 
 
 def small_models(folder):
     for case in preprocess_models.cases():
         path = folder / (case.name + ".onnx")
         onnx.save(case.model, str(path))
-        yield Model(case.name, path, case.inputs, case.options, case.ops, names=case.names)
+        yield Model(case.name, path, case.inputs, case.options, case.ops, names=case.names,
+                    batched=case.batched)
 
 
 def main():
@@ -176,10 +194,9 @@ def main():
         problems = {model.name: model.prepare(folder) for model in models}
         if ort.available():
             ready = [model for model in models if not problems[model.name]]
-            jobs = [(path, model.inputs) for model in ready for path in (model.path, model.out)]
-            results = run_in_ort(jobs, folder)
-            for index, model in enumerate(ready):
-                problems[model.name] = difference(results[2 * index], results[2 * index + 1], model.tolerance)
+            results = iter(run_in_ort([job for model in ready for job in model.jobs()], folder))
+            for model in ready:
+                problems[model.name] = model.compare([next(results) for _ in model.jobs()])
         else:
             print("ONNX Runtime is not there (scripts/setup.sh --models): comparisons skipped")
             tally.skipped = len(models)

@@ -234,8 +234,8 @@ nodes. The result computes the same within float rounding.
   --passes STEP,...         only these steps, in this order; see docs
   --skip-optimization       only infer shapes
   --skip-onnx-shape, --skip-symbolic-shape
-                            write expressions but infer nothing more, write no
-                            expressions; with both, infer no shapes
+                            leave shapes to symbolic inference; write no
+                            expressions; with both, write no inner shapes
   --auto-merge              dimensions that meet in a node are the same
   --guess-output-rank       unknown operators keep the first input's rank
   --int-max N               ends of slices from N on mean no end

@@ -13,7 +13,8 @@ namespace onnxquant {
 struct PreprocessOptions {
   /// Run the steps below; otherwise shapes only.
   bool optimize = true;
-  /// Write inferred static shapes, and expressions over named dimensions.
+  /// Write inferred static shapes, and expressions over named dimensions. With
+  /// neither, no shapes of inner tensors are written.
   bool staticShapes = true;
   bool symbolicShapes = true;
   /// Steps that are left out.

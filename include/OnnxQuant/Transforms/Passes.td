@@ -42,6 +42,8 @@ def ShapeInference : Pass<"onnx-shape-inference", "::mlir::ModuleOp"> {
       "make the first dimension of every input dynamic, under this name">,
     Option<"symbolic", "symbolic", "bool", "true",
       "write expressions over named dimensions">,
+    Option<"forget", "forget", "bool", "false",
+      "instead of inferring, forget all shapes but those of inputs and outputs">,
     Option<"autoMerge", "auto-merge", "bool", "false",
       "take named dimensions that meet in an elementwise node or a Concat to be the same">,
     Option<"guessRanks", "guess-output-rank", "bool", "false",

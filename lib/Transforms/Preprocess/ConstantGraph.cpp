@@ -9,6 +9,7 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -17,6 +18,8 @@ using namespace onnxquant::preprocess;
 
 /// Constants of more bytes than this are inputs of the compiled code.
 static constexpr int64_t maxEmbedded = 256;
+/// A result may be as large as this many constants that it is made from.
+static constexpr size_t maxLeaves = 64;
 
 /// Bytes of an element as compiled code has it; 0 if it can't.
 static int64_t elementBytesOf(Type element) {
@@ -51,8 +54,57 @@ static bool isKnown(Value value, const llvm::DenseSet<Operation *> &nodes) {
   return nodes.contains(maker) || getConstant(value);
 }
 
-static bool isComputable(Operation *op, int64_t maxBytes,
-                         const llvm::DenseSet<Operation *> &nodes) {
+namespace {
+
+/// Grows a constant graph, and knows which constants each node depends on.
+class GraphFinder {
+public:
+  explicit GraphFinder(int64_t maxBytes) : maxBytes(maxBytes) {}
+
+  void visit(Operation *op) {
+    if (!isComputable(op))
+      return;
+    nodes.insert(op);
+    order.push_back(op);
+  }
+
+  llvm::DenseSet<Operation *> nodes;
+  SmallVector<Operation *> order;
+
+private:
+  bool isComputable(Operation *op);
+  int64_t collectLeaves(Operation *op);
+
+  int64_t maxBytes;
+  /// Sorted, and no more than `maxLeaves`.
+  llvm::DenseMap<Operation *, SmallVector<void *>> leaves;
+};
+
+} // namespace
+
+/// The bytes of all constants that a node depends on, each counted once: what
+/// is joined with itself again and again is no larger by that.
+int64_t GraphFinder::collectLeaves(Operation *op) {
+  llvm::SmallSetVector<void *, 8> found;
+  for (Value operand : op->getOperands()) {
+    if (isLeftOut(operand))
+      continue;
+    auto it = leaves.find(operand.getDefiningOp());
+    if (it != leaves.end())
+      found.insert(it->second.begin(), it->second.end());
+    else
+      found.insert(operand.getAsOpaquePointer());
+  }
+  SmallVector<void *> list = found.takeVector();
+  list.truncate(std::min<size_t>(list.size(), maxLeaves));
+  int64_t bytes = 0;
+  for (void *leaf : list)
+    bytes += bytesOf(Value::getFromOpaquePointer(leaf)).value_or(0);
+  leaves[op] = std::move(list);
+  return bytes;
+}
+
+bool GraphFinder::isComputable(Operation *op) {
   // What is stored quantized stays so.
   if (!isa<NodeOpInterface>(op) || !isPure(op) || op->getNumRegions() > 0 ||
       isa<ConstantOp, DequantizeLinearOp, microsoft::DequantizeLinearOp>(op))
@@ -60,9 +112,7 @@ static bool isComputable(Operation *op, int64_t maxBytes,
   if (!llvm::all_of(op->getOperands(),
                     [&](Value value) { return isKnown(value, nodes); }))
     return false;
-  int64_t given = 0;
-  for (Value operand : op->getOperands())
-    given += bytesOf(operand).value_or(0);
+  int64_t limit = std::max(maxBytes, collectLeaves(op));
   return llvm::all_of(op->getResults(), [&](OpResult result) {
     if (isa<NoneType>(result.getType()))
       return true;
@@ -71,24 +121,24 @@ static bool isComputable(Operation *op, int64_t maxBytes,
       return false;
     // With all operands known only the count of what was found is open, which
     // is no more than what was searched.
-    return bytesOf(result).value_or(0) <= std::max(maxBytes, given);
+    auto ranked = dyn_cast<RankedTensorType>(tensor);
+    if (ranked && ranked.hasStaticShape())
+      return bytesOf(result).value_or(INT64_MAX) <= limit;
+    return true;
   });
 }
 
 ConstantGraph preprocess::findConstantGraph(Operation *root, int64_t maxBytes) {
+  GraphFinder finder(maxBytes);
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) { finder.visit(op); });
   ConstantGraph graph;
-  llvm::DenseSet<Operation *> nodes;
-  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isComputable(op, maxBytes, nodes)) {
-      nodes.insert(op);
-      graph.nodes.push_back(op);
-    }
-  });
+  graph.nodes = std::move(finder.order);
   for (Operation *op : graph.nodes)
     for (OpResult result : op->getResults())
       if (!isOutput(result) &&
-          llvm::any_of(result.getUsers(),
-                       [&](Operation *user) { return !nodes.contains(user); }))
+          llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !finder.nodes.contains(user);
+          }))
         graph.results.push_back(result);
   return graph;
 }

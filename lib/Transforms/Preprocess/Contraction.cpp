@@ -82,6 +82,9 @@ FailureOr<Contraction> Contraction::match(PatternRewriter &rewriter,
   contraction.weights = std::move(*weights);
   ArrayRef<int64_t> shape = contraction.weights.type.getShape();
   contraction.rank = shape.size();
+  if (shape.size() < 2 || contraction.getGroup() < 1 ||
+      shape[0] % contraction.getGroup() != 0)
+    return refuse("its groups don't divide its weights");
   if (isa<ConvOp>(op))
     contraction.channels = shape[0];
   else if (isa<ConvTransposeOp>(op))
@@ -111,7 +114,7 @@ LogicalResult Contraction::readBias(PatternRewriter &rewriter) {
     return success();
   }
   std::optional<Weights> values = readWeights(value);
-  if (!values)
+  if (!values || static_cast<int64_t>(values->values.size()) != channels)
     return rewriter.notifyMatchFailure(op, "its bias isn't constant");
   bias = std::move(values->values);
   return success();

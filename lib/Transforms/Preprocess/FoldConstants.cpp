@@ -46,6 +46,7 @@ private:
 
   ExecutorFactory factory;
   int64_t known = 0, computed = 0, left = 0;
+  llvm::DenseSet<Location> reported;
 };
 
 } // namespace
@@ -133,7 +134,6 @@ void FoldConstants::foldGraph(func::FuncOp function, Executor &executor) {
   ConstantGraph graph = findConstantGraph(function, maxBytes);
   if (graph.results.empty())
     return;
-  SmallVector<ConstantGraph> parts = {graph};
   auto tensors = runGraph(graph, executor);
   if (tensors)
     return replace(graph, *tensors);
@@ -144,6 +144,11 @@ void FoldConstants::foldGraph(func::FuncOp function, Executor &executor) {
     auto tensors = runGraph(part, executor);
     if (tensors) {
       replace(part, *tensors);
+      continue;
+    }
+    // Said once, although the pass may be repeated.
+    if (!reported.insert(part.results.front().getOwner()->getLoc()).second) {
+      llvm::consumeError(tensors.takeError());
       continue;
     }
     left += part.nodes.size();

@@ -8,6 +8,7 @@
 #include "OnnxQuant/Dialect/ONNX/ShapeRules.h"
 #include "OnnxQuant/Transforms/Passes.h"
 #include "Rewriting.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_RECOGNIZELAYERNORM
@@ -18,6 +19,9 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::preprocess;
+
+/// A scale of ones isn't made longer than this.
+static constexpr int64_t maxScale = 1 << 20;
 
 namespace {
 
@@ -148,8 +152,12 @@ template <typename OpTy> struct RecognizeCore : public OpRewritePattern<OpTy> {
     SmallVector<int64_t> shape(type.getShape().take_back(core->numAxes));
     if (ShapedType::isDynamicShape(shape))
       return rewriter.notifyMatchFailure(op, "the axes' sizes aren't known");
-    Weights ones{RankedTensorType::get(shape, type.getElementType()), {}};
-    ones.values.assign(ones.type.getNumElements(), 1.0);
+    int64_t elements = 1;
+    for (int64_t size : shape)
+      if (llvm::MulOverflow(elements, size, elements) || elements > maxScale)
+        return rewriter.notifyMatchFailure(op, "its scale would be large");
+    Weights ones{RankedTensorType::get(shape, type.getElementType()),
+                 std::vector<double>(elements, 1.0)};
     std::string name = nameForNew({}, op, "scale");
     Value scale =
         makeConstant(rewriter, op.getLoc(), makeElements(ones, name), name);

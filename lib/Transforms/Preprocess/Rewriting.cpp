@@ -18,6 +18,8 @@ using namespace onnxquant::preprocess;
 static constexpr size_t resourceThreshold = 1024;
 /// Lists that describe an op, such as paddings, are no longer than this.
 static constexpr int64_t maxSmall = 1024;
+/// No product of interest has more factors, or is nested deeper.
+static constexpr unsigned maxFactors = 8;
 
 //===----------------------------------------------------------------------===//
 // Constants
@@ -274,23 +276,25 @@ std::optional<ConstantAndOther> preprocess::splitOperands(Operation *op) {
   return ConstantAndOther{first, second, false};
 }
 
-static void addFactors(Value value, Product &product, bool isRoot) {
+static void addFactors(Value value, Product &product, unsigned depth) {
+  bool isRoot = depth == 0;
   if (std::optional<double> number = readScalar(value)) {
     product.scale *= *number;
     return;
   }
   Operation *op = value.getDefiningOp();
-  if (op && (isRoot || value.hasOneUse())) {
+  bool goesOn = isRoot || (value.hasOneUse() && depth < maxFactors);
+  if (op && goesOn && product.factors.size() < maxFactors) {
     if (isa<MulOp>(op)) {
-      addFactors(op->getOperand(0), product, false);
-      return addFactors(op->getOperand(1), product, false);
+      addFactors(op->getOperand(0), product, depth + 1);
+      return addFactors(op->getOperand(1), product, depth + 1);
     }
     std::optional<double> number;
     if (isa<DivOp, PowOp>(op))
       number = readScalar(op->getOperand(1));
     if (isa<DivOp>(op) && number && *number != 0) {
       product.scale /= *number;
-      return addFactors(op->getOperand(0), product, false);
+      return addFactors(op->getOperand(0), product, depth + 1);
     }
     if (isa<PowOp>(op) && number && (*number == 2 || *number == 3)) {
       product.factors.append(static_cast<size_t>(*number), op->getOperand(0));
@@ -302,7 +306,7 @@ static void addFactors(Value value, Product &product, bool isRoot) {
 
 Product preprocess::getProduct(Value value) {
   Product product;
-  addFactors(value, product, /*isRoot=*/true);
+  addFactors(value, product, /*depth=*/0);
   return product;
 }
 

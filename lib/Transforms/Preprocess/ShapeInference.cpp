@@ -195,6 +195,10 @@ void ShapeInference::runOnOperation() {
         return signalPassFailure();
       forgetShapes(function);
     }
+    if (forget) {
+      forgetShapes(function);
+      continue;
+    }
     if (failed(inferFunction(function)))
       return signalPassFailure();
     if (!symbolic)

@@ -35,3 +35,15 @@ func.func @guessed(%x: tensor<2x3xf32>) -> tensor<*x!onnx.Unknown> {
   %y = "onnx.Custom"(%x) {domain_name = "my", function_name = "Magic"} : (tensor<2x3xf32>) -> tensor<*x!onnx.Unknown>
   onnx.Return %y : tensor<*x!onnx.Unknown>
 }
+
+// -----
+
+// RUN: onnxq-opt %s --split-input-file --onnx-shape-inference=forget=true | FileCheck %s --check-prefix=FORGET
+// FORGET-LABEL: @forgotten(
+// FORGET-SAME: -> tensor<2xf32>
+// FORGET: "onnx.Neg"(%arg0) : (tensor<2xf32>) -> tensor<*xf32>
+func.func @forgotten(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = "onnx.Neg"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  %y = "onnx.Neg"(%0) : (tensor<2xf32>) -> tensor<2xf32>
+  onnx.Return %y : tensor<2xf32>
+}
