@@ -155,7 +155,7 @@ def PlanMemory : Pass<"onnxq-plan-memory", "::mlir::ModuleOp"> {
     that buffers alive at the same time don't overlap; its size is written to
     the function as `onnxq.workspace_bytes`. Buffers of dynamic size, and those
     that leave an iteration of a loop, are allocated through the context, which
-    frees them when the run ends. A loop in which that happens frees at the end
+    frees them when the run ends; a size that can't be is an error there. A loop in which that happens frees at the end
     of each iteration what it allocated since its beginning and doesn't carry on,
     so that its memory doesn't grow with its iterations.
 
@@ -166,7 +166,7 @@ def PlanMemory : Pass<"onnxq-plan-memory", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
     "::mlir::LLVM::LLVMDialect"];
   let statistics = [
     Statistic<"numPlanned", "planned", "Buffers placed in the workspace">,

@@ -87,9 +87,17 @@ Sizes Emitter::resultSizes(unsigned number, ArrayRef<OpFoldResult> computed) {
   Sizes sizes(computed.begin(), computed.end());
   auto type = dyn_cast<RankedTensorType>(op->getResult(number).getType());
   if (type && type.getRank() == static_cast<int64_t>(sizes.size()))
-    for (int64_t i = 0; i < type.getRank(); ++i)
-      if (!type.isDynamicDim(i))
-        sizes[i] = getIndexAttr(type.getDimSize(i));
+    for (int64_t i = 0; i < type.getRank(); ++i) {
+      if (type.isDynamicDim(i))
+        continue;
+      int64_t stated = type.getDimSize(i);
+      if (!constant(sizes[i]))
+        check(cmpIndex(arith::CmpIPredicate::eq, asValue(sizes[i]),
+                       index(stated)),
+              "expects a result of size " + Twine(stated) + " in dimension " +
+                  Twine(i) + ", but got another");
+      sizes[i] = getIndexAttr(stated);
+    }
   return sizes;
 }
 

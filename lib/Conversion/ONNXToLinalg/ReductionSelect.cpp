@@ -188,6 +188,14 @@ struct LowerNonMaxSuppression : OpLowering<ir::NonMaxSuppressionOp> {
     Type i64 = e.getI64Type(), f32 = e.getF32Type(), flag = e.getI1Type();
     Sizes scoreSizes = e.sizes(scores);
     Value numBoxes = e.asValue(scoreSizes[2]);
+    auto expectSize = [&](int64_t axis, OpFoldResult size, StringRef what) {
+      e.check(e.cmpIndex(arith::CmpIPredicate::eq,
+                         e.asValue(e.size(boxes, axis)), e.asValue(size)),
+              "expects boxes " + what);
+    };
+    expectSize(0, scoreSizes[0], "for as many images as scores");
+    expectSize(1, scoreSizes[2], "for as many places as scores");
+    expectSize(2, e.getIndexAttr(4), "of four numbers");
     Value most =
         operands[2] ? e.toIndex(only(e, operands[2]).value) : e.index(0);
     most = e.minIndex(e.maxIndex(most, e.index(0)), numBoxes);

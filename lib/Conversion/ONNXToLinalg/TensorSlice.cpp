@@ -138,6 +138,11 @@ static PadPlan planPad(Emitter &e, Value dim, Value before, Value after) {
                      e.constant(getAsOpFoldResult(after)) == 0;
   if (plan.isUntouched)
     return {zero, dim, zero, dim, true};
+  // Counts beyond any memory would wrap around when they are added.
+  Value most = e.index(int64_t(1) << 48);
+  for (Value count : {before, after})
+    if (!e.constant(getAsOpFoldResult(count)))
+      e.check(e.cmpIndex(Predicate::sle, count, most), "a pad is too large");
   plan.size = e.addIndex(dim, e.addIndex(before, after));
   plan.cut = e.minIndex(negativePart(before), dim);
   plan.left = e.maxIndex(

@@ -1,5 +1,6 @@
 // Checks every access to a buffer at run time; for tests of the lowerings.
 
+#include "NodeName.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -14,17 +15,6 @@ namespace onnxquant {
 
 using namespace mlir;
 using namespace onnxquant;
-
-/// The name of the node that an op was lowered from.
-static std::string nodeOf(Operation *op) {
-  std::string name;
-  op->getLoc()->walk([&](Location part) {
-    if (auto named = dyn_cast<NameLoc>(part); named && name.empty())
-      name = named.getName().str();
-    return WalkResult::advance();
-  });
-  return name;
-}
 
 static void assertThat(ImplicitLocOpBuilder &b, Operation *op, Value holds,
                        StringRef text) {

@@ -2,9 +2,11 @@
 // run's context. Enters: one bufferized function with memref.alloc. Leaves: no
 // allocation that the context doesn't know.
 
+#include "NodeName.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -20,6 +22,8 @@ using namespace mlir;
 using namespace onnxquant;
 
 static constexpr int64_t bufferAlignment = 64;
+/// No machine has more memory for one buffer.
+static constexpr int64_t maxBufferBytes = int64_t(1) << 48;
 
 namespace {
 
@@ -110,26 +114,45 @@ static int64_t placeSlots(MutableArrayRef<Slot> slots) {
   return total;
 }
 
-void PlanMemory::allocateDynamically(memref::AllocOp alloc, Value context) {
-  ImplicitLocOpBuilder b(alloc.getLoc(), alloc);
+/// The bytes of a buffer, and whether they are few enough to be counted: a size
+/// that a node computes may be anything.
+static std::pair<Value, Value> countBytes(ImplicitLocOpBuilder &b,
+                                          memref::AllocOp alloc) {
   MemRefType type = alloc.getType();
   unsigned bits = type.getElementType().isIndex()
                       ? 64
                       : type.getElementType().getIntOrFloatBitWidth();
-  Value bytes = arith::ConstantIndexOp::create(b, (bits + 7) / 8);
-  // A product that runs over becomes a size that no machine has.
-  Value zero = arith::ConstantIndexOp::create(b, 0);
-  Value none = arith::ConstantIndexOp::create(b, -1);
-  auto dynamic = alloc.getDynamicSizes().begin();
-  for (int64_t size : type.getShape()) {
-    Value extent = ShapedType::isDynamic(size)
-                       ? *dynamic++
-                       : Value(arith::ConstantIndexOp::create(b, size));
-    auto product = arith::MulUIExtendedOp::create(b, bytes, extent);
-    Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                       product.getHigh(), zero);
-    bytes = arith::SelectOp::create(b, fits, product.getLow(), none);
+  int64_t known = (bits + 7) / 8;
+  for (int64_t size : type.getShape())
+    if (!ShapedType::isDynamic(size))
+      known *= size;
+  Type i64 = b.getI64Type();
+  Value bytes = arith::ConstantIntOp::create(b, known, 64);
+  Value most = arith::ConstantIntOp::create(b, maxBufferBytes, 64);
+  Value zero = arith::ConstantIntOp::create(b, 0, 64);
+  Value fits = arith::ConstantIntOp::create(b, 1, 1);
+  auto require = [&](arith::CmpIPredicate predicate, Value x, Value y) {
+    fits = arith::AndIOp::create(b, fits,
+                                 arith::CmpIOp::create(b, predicate, x, y));
+  };
+  for (Value size : alloc.getDynamicSizes()) {
+    auto product = arith::MulUIExtendedOp::create(
+        b, bytes, arith::IndexCastOp::create(b, i64, size));
+    bytes = product.getLow();
+    require(arith::CmpIPredicate::eq, product.getHigh(), zero);
+    require(arith::CmpIPredicate::ule, bytes, most);
   }
+  return {arith::IndexCastOp::create(b, b.getIndexType(), bytes), fits};
+}
+
+void PlanMemory::allocateDynamically(memref::AllocOp alloc, Value context) {
+  ImplicitLocOpBuilder b(alloc.getLoc(), alloc);
+  MemRefType type = alloc.getType();
+  auto [bytes, fits] = countBytes(b, alloc);
+  cf::AssertOp::create(b, fits,
+                       b.getStringAttr("node '" + nodeOf(alloc) +
+                                       "': a tensor would have a negative size "
+                                       "or more elements than memory holds"));
   auto raw = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
   Value memory = func::CallOp::create(b, allocFunction, TypeRange{raw},
                                       ValueRange{context, bytes})
