@@ -81,6 +81,11 @@ FailureOr<func::FuncOp> GraphExporter::findEntry() {
   return *functions.begin();
 }
 
+/// Whether a node must say an attribute although it has a default here.
+static bool isRequired(Operation *op, StringRef attribute) {
+  return isa<ir::microsoft::QLinearSoftmaxOp>(op) && attribute == "opset";
+}
+
 /// Whether a graph has a node of the ai.onnx domain.
 static bool usesStandardOps(const ::onnx::GraphProto &graph) {
   return llvm::any_of(graph.node(), [](const ::onnx::NodeProto &node) {
@@ -305,7 +310,8 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
       NamedAttrList defaults;
       op.getName().populateDefaultAttrs(defaults);
       for (NamedAttribute attribute : op.getAttrs())
-        if (defaults.get(attribute.getName()) != attribute.getValue())
+        if (defaults.get(attribute.getName()) != attribute.getValue() ||
+            isRequired(&op, attribute.getName()))
           out.attributes.push_back(attribute);
     }
     for (Value operand : out.operands)

@@ -28,6 +28,7 @@ extern const Verb infoVerb;
 extern const Verb mergeVerb;
 extern const Verb runVerb;
 extern const Verb preprocessVerb;
+extern const Verb quantizeVerb;
 extern const Verb testVerb;
 
 } // namespace onnxquant::cli

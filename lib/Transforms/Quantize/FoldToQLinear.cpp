@@ -111,9 +111,9 @@ static std::string fold(Plan &plan, OpBuilder &builder,
 void quantize::foldToQLinear(Plan &plan) {
   OpBuilder builder(plan.module.getContext());
   for (Node &node : plan.nodes) {
-    if (!node.op || !node.quantized)
+    auto op = dyn_cast_or_null<QuantizableOpInterface>(node.op);
+    if (!op || !node.quantized)
       continue;
-    auto op = cast<QuantizableOpInterface>(node.op);
     bool moves = op.movesData();
     std::string reason = fold(plan, builder, op);
     if (!reason.empty())

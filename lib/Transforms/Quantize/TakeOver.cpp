@@ -402,6 +402,8 @@ LogicalResult TakeOver::run() {
     if (isa<QuantizeLinearOp, DequantizeLinearOp>(node.op)) {
       node.quantized = true;
       node.reason = "taken over";
+      // Steps that follow may remove it.
+      node.op = nullptr;
     } else if (node.reason.empty()) {
       node.reason = "between quantizers, or float in the model";
       auto op = dyn_cast<QuantizableOpInterface>(node.op);

@@ -32,6 +32,14 @@ bool isQuantizeFlag(llvm::StringRef name);
 llvm::Error setQuantizeOption(QuantizeOptions &options, llvm::StringRef name,
                               llvm::StringRef value);
 
+/// Reads a YAML file of options: a mapping from names to scalars, lists, or
+/// mappings where an option takes JSON. Calls `set` for each in order; its
+/// error, or one of the file, names file and line.
+llvm::Error readQuantizeConfig(
+    llvm::StringRef path,
+    llvm::function_ref<llvm::Error(llvm::StringRef name, llvm::StringRef value)>
+        set);
+
 } // namespace onnxquant
 
 #endif // ONNXQUANT_TRANSFORMS_QUANTIZE_PASSES_H

@@ -1,0 +1,28 @@
+// From a float model to a quantized one: the stages in order.
+
+#ifndef ONNXQUANT_PIPELINES_QUANTIZE_H
+#define ONNXQUANT_PIPELINES_QUANTIZE_H
+
+#include "OnnxQuant/Transforms/Quantize/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/Error.h"
+
+namespace onnxquant {
+
+struct QuantizePipelineOptions {
+  /// Prepare the model first.
+  bool preprocess = true;
+  /// Adds the stage that gives the model ranges; none if it has them, or needs
+  /// none.
+  std::function<void(mlir::OpPassManager &)> addCalibration;
+  QuantizeOptions quantize;
+  std::function<void(const QuantizeReport &)> sink;
+};
+
+/// Preparation, ranges, quantization.
+llvm::Error buildQuantizePipeline(mlir::OpPassManager &pm,
+                                  const QuantizePipelineOptions &options);
+
+} // namespace onnxquant
+
+#endif // ONNXQUANT_PIPELINES_QUANTIZE_H

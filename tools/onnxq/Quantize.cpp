@@ -1,0 +1,149 @@
+// onnxq quantize: a quantized model from a float one.
+
+#include "OnnxQuant/Pipelines/Quantize.h"
+#include "Models.h"
+#include "OnnxQuant/Pipelines/ModelIO.h"
+#include "OnnxQuant/Support/ModelDiagnostics.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::cli;
+
+namespace {
+
+struct Given {
+  std::string name, value;
+};
+
+struct QuantizeSettings {
+  std::string path, output, config, table;
+  bool skipPreprocess = false, quiet = false, verbose = false;
+  ModelOptions model;
+  ExportOptions exporting;
+  QuantizePipelineOptions pipeline;
+};
+
+} // namespace
+
+static int complain(const Twine &message, int code) {
+  llvm::errs() << "error: " << message << "\n";
+  return code;
+}
+
+/// Takes the options of the pass out of the arguments: `--name=value`,
+/// `--name value`, and `--name` for flags.
+static std::optional<std::string>
+splitArguments(llvm::ArrayRef<const char *> arguments,
+               std::vector<Given> &options, std::vector<const char *> &others) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    StringRef argument = arguments[i];
+    auto [name, value] = argument.split('=');
+    bool known = name.consume_front("--") &&
+                 llvm::is_contained(quantizeOptionNames(), name);
+    if (!known) {
+      others.push_back(arguments[i]);
+      continue;
+    }
+    if (!argument.contains('=')) {
+      if (isQuantizeFlag(name))
+        value = "true";
+      else if (i + 1 == arguments.size())
+        return "option '--" + name.str() + "' expects a value";
+      else
+        value = arguments[++i];
+    }
+    options.push_back({name.str(), value.str()});
+  }
+  return std::nullopt;
+}
+
+/// The file's options first, then those of the command line instead of them.
+static std::optional<int> readOptions(const std::vector<Given> &given,
+                                      QuantizeSettings &settings) {
+  QuantizeOptions &options = settings.pipeline.quantize;
+  auto isGiven = [&](StringRef name) {
+    return llvm::any_of(given, [&](const Given &g) { return g.name == name; });
+  };
+  if (!settings.config.empty()) {
+    auto set = [&](StringRef name, StringRef value) {
+      return isGiven(name) ? llvm::Error::success()
+                           : setQuantizeOption(options, name, value);
+    };
+    if (llvm::Error error = readQuantizeConfig(settings.config, set))
+      return complain(llvm::toString(std::move(error)), BadInput);
+  }
+  for (const Given &g : given)
+    if (llvm::Error error = setQuantizeOption(options, g.name, g.value))
+      return complain("onnxq quantize: " + llvm::toString(std::move(error)),
+                      BadUsage);
+  return std::nullopt;
+}
+
+static int run(llvm::ArrayRef<const char *> arguments) {
+  QuantizeSettings settings;
+  std::vector<Given> given;
+  std::vector<const char *> others;
+  if (auto wrong = splitArguments(arguments, given, others))
+    return complain("onnxq quantize: " + *wrong, BadUsage);
+  Arguments parser(quantizeVerb);
+  parser.positional("MODEL", settings.path)
+      .option("o", settings.output)
+      .option("config", settings.config)
+      .flag("skip-preprocess", settings.skipPreprocess)
+      .flag("external-data", settings.exporting.externalData)
+      .flag("quiet", settings.quiet)
+      .flag("verbose", settings.verbose);
+  settings.model.declare(parser);
+  if (std::optional<int> code = parser.parse(others))
+    return *code;
+  if (settings.output.empty())
+    return parser.wrong("expects -o OUT");
+  if (std::optional<int> code = readOptions(given, settings))
+    return *code;
+  ModelContext context;
+  ModelDiagnosticHandler handler(&context.get());
+  settings.pipeline.preprocess = !settings.skipPreprocess;
+  settings.pipeline.sink = [&](const QuantizeReport &report) {
+    if (!settings.quiet)
+      report.print(llvm::outs());
+  };
+  OwningOpRef<ModuleOp> module =
+      settings.model.read(settings.path, context.get());
+  if (!module)
+    return BadInput;
+  PassManager pm(&context.get());
+  if (llvm::Error error = buildQuantizePipeline(pm, settings.pipeline))
+    return complain(llvm::toString(std::move(error)), BadInput);
+  if (failed(pm.run(*module)) ||
+      failed(writeModel(*module, settings.output, settings.exporting)))
+    return BadInput;
+  return Done;
+}
+
+const Verb onnxquant::cli::quantizeVerb = {
+    "quantize", "a quantized model from a float one",
+    R"(usage: onnxq quantize MODEL -o OUT [options]
+
+Prepares a model, finds the ranges of its tensors and quantizes it. OUT (.onnx,
+.mlir or .mlirbc) runs in ONNX Runtime and in onnxq.
+
+  --mode qdq|qlinear|integer|qat    the form of the result (qdq)
+  --dynamic                         scales of activations at run time
+  --placement fused|every-op        which activations (fused)
+  --activation-type T, --weight-type T   u8, s8, u16, s16; weights u4, s4
+  --per-channel=false, --block-size N    scales of weights
+  --nodes-to-exclude A,B  --nodes-to-quantize A,B  --op-types-to-quantize A,B
+  --input-quantization-params J, --output-quantization-params J,
+  --tensor-overrides J              parameters of tensors, JSON or a file
+  --int16-first N, --int16-tensors A,B   activations in 16 bits
+  --bias-correction local|none
+  ... and every other option of the pass onnx-quantize, by the same name
+  --config FILE                     options from YAML
+  --report FILE                     what was done and why not, as JSON
+  --skip-preprocess, --dim NAME=VALUE, --input-shape NAME=SHAPE
+  --external-data, --quiet
+
+example: onnxq quantize model.onnx --dynamic --mode integer -o model.int8.onnx
+)",
+    run};
