@@ -2,9 +2,9 @@
 //
 //   node ort_run.js JOBS.jsonl DATA.bin OUTPUT.bin [FIRST]
 //
-// A line of JOBS: {model, inputs}, the tensors as {name, type, dims, offset, bytes} with
-// their bytes in DATA. A line of output per job: {index, outputs} with tensors of the same
-// form in OUTPUT, or {index, refusal}.
+// A line of JOBS: {model, inputs[, extra]}, the tensors as {name, type, dims, offset, bytes}
+// with their bytes in DATA; `extra` are further options of the session. A line of output per
+// job: {index, outputs} with tensors of the same form in OUTPUT, or {index, refusal}.
 'use strict';
 const fs = require('fs');
 const path = require('path');

@@ -2,8 +2,10 @@
 
 #include "OnnxQuant/Pipelines/Quantize.h"
 #include "Models.h"
+#include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
+#include "OnnxQuant/Transforms/Calibrate/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -18,7 +20,10 @@ struct Given {
 
 struct QuantizeSettings {
   std::string path, output, config, table;
-  bool skipPreprocess = false, quiet = false, verbose = false;
+  bool skipPreprocess = false, quiet = false, skipBad = false;
+  std::vector<std::string> data;
+  CalibrateOptions calibrate;
+  LoadCalibrationOptions load;
   ModelOptions model;
   ExportOptions exporting;
   QuantizePipelineOptions pipeline;
@@ -80,6 +85,46 @@ static std::optional<int> readOptions(const std::vector<Given> &given,
   return std::nullopt;
 }
 
+/// The options of calibration, by the names of its pass.
+static void declareData(Arguments &parser, QuantizeSettings &settings) {
+  CalibrateOptions &options = settings.calibrate;
+  parser.list("data", settings.data)
+      .option("method", options.method)
+      .option("bins", options.bins)
+      .option("quantized-bins", options.quantizedBins)
+      .option("percentile", options.percentile)
+      .option("limit", options.limit)
+      .option("start", options.start)
+      .option("stride", options.stride)
+      .option("batch", options.batch)
+      .flag("skip-bad", settings.skipBad)
+      .option("preprocess", options.preprocess)
+      .option("preprocess-plugin", options.preprocessPlugin)
+      .option("size", options.size)
+      .option("crop", options.crop)
+      .option("filter", options.filter)
+      .option("layout", options.layout)
+      .option("channels", options.channels)
+      .option("mean", options.mean)
+      .option("scale", options.scale);
+}
+
+/// The stage that gives the model ranges: data is run, or a table is read.
+static void addCalibration(QuantizeSettings &settings) {
+  if (!settings.data.empty()) {
+    settings.calibrate.data.assign(settings.data.begin(), settings.data.end());
+    settings.calibrate.skipBad = settings.skipBad;
+    settings.pipeline.addCalibration = [&](OpPassManager &pm) {
+      pm.addPass(createCalibrate(settings.calibrate,
+                                 [] { return createJitExecutor(); }));
+    };
+  } else if (!settings.load.table.empty()) {
+    settings.pipeline.addCalibration = [&](OpPassManager &pm) {
+      pm.addPass(createLoadCalibration(settings.load));
+    };
+  }
+}
+
 static int run(llvm::ArrayRef<const char *> arguments) {
   QuantizeSettings settings;
   std::vector<Given> given;
@@ -93,14 +138,18 @@ static int run(llvm::ArrayRef<const char *> arguments) {
       .flag("skip-preprocess", settings.skipPreprocess)
       .flag("external-data", settings.exporting.externalData)
       .flag("quiet", settings.quiet)
-      .flag("verbose", settings.verbose);
+      .option("table", settings.load.table);
+  declareData(parser, settings);
   settings.model.declare(parser);
   if (std::optional<int> code = parser.parse(others))
     return *code;
   if (settings.output.empty())
     return parser.wrong("expects -o OUT");
+  if (!settings.data.empty() && !settings.load.table.empty())
+    return parser.wrong("expects --data or --table, but got both");
   if (std::optional<int> code = readOptions(given, settings))
     return *code;
+  addCalibration(settings);
   ModelContext context;
   ModelDiagnosticHandler handler(&context.get());
   settings.pipeline.preprocess = !settings.skipPreprocess;
@@ -128,11 +177,13 @@ const Verb onnxquant::cli::quantizeVerb = {
 Prepares a model, finds the ranges of its tensors and quantizes it. OUT (.onnx,
 .mlir or .mlirbc) runs in ONNX Runtime and in onnxq.
 
+  --data PATH                       samples to find ranges with; see 'onnxq
+                                    calibrate --help' for what goes with it
+  --table FILE                      ranges of an earlier calibration
   --mode qdq|qlinear|integer|qat    the form of the result (qdq)
   --dynamic                         scales of activations at run time
   --placement fused|every-op        which activations (fused)
-  --activation-type T, --weight-type T   u8, s8, u16, s16; weights u4, s4
-  --per-channel=false, --block-size N    scales of weights
+  --activation-type T, --weight-type T, --per-channel=false, --block-size N
   --nodes-to-exclude A,B  --nodes-to-quantize A,B  --op-types-to-quantize A,B
   --input-quantization-params J, --output-quantization-params J,
   --tensor-overrides J              parameters of tensors, JSON or a file
@@ -144,6 +195,6 @@ Prepares a model, finds the ranges of its tensors and quantizes it. OUT (.onnx,
   --skip-preprocess, --dim NAME=VALUE, --input-shape NAME=SHAPE
   --external-data, --quiet
 
-example: onnxq quantize model.onnx --dynamic --mode integer -o model.int8.onnx
+example: onnxq quantize model.onnx --data images --limit 8 -o model.int8.onnx
 )",
     run};

@@ -2,7 +2,7 @@
 // makes them, or from their calibrated range. Tensors that share numbers share
 // parameters; what is clamped takes the range of what the clamp leaves.
 
-#include "OnnxQuant/Support/NearestName.h"
+#include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "Plan.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/Support/Regex.h"
@@ -19,7 +19,7 @@ class ActivationCollector {
 public:
   explicit ActivationCollector(Plan &plan)
       : plan(plan), settings(plan.settings) {
-    ranges = plan.module->getAttrOfType<DictionaryAttr>("onnxq.calibration");
+    ranges = plan.module->getAttrOfType<DictionaryAttr>(calibrationAttr);
   }
   LogicalResult run();
 

@@ -5,6 +5,7 @@
 // channel and moves into the bias. Only the layer's own error is corrected, in
 // float, which cannot diverge from layer to layer.
 
+#include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "Plan.h"
 #include <cmath>
 
@@ -132,18 +133,11 @@ void BiasAdjuster::makeSafe(Layer &layer, const Bias &bias) {
 }
 
 std::optional<SmallVector<double>> BiasAdjuster::meansOf(Layer &layer) {
-  auto ranges = plan.module->getAttrOfType<DictionaryAttr>("onnxq.calibration");
-  auto entry =
-      ranges ? dyn_cast_or_null<DictionaryAttr>(ranges.get(layer.input->name))
-             : DictionaryAttr();
-  if (!entry)
-    return std::nullopt;
-  auto axis = dyn_cast_or_null<IntegerAttr>(entry.get("channel_axis"));
-  auto means = dyn_cast_or_null<DenseF64ArrayAttr>(entry.get("channel_means"));
+  std::optional<TensorRange> range = getRange(plan.module, layer.input->name);
   std::optional<int64_t> wanted = layer.op.getReductionAxis(layer.inputOperand);
-  if (!axis || !means || !wanted || axis.getInt() != *wanted)
+  if (!range || range->channelMeans.empty() || range->channelAxis != wanted)
     return std::nullopt;
-  return llvm::to_vector(means.asArrayRef());
+  return range->channelMeans;
 }
 
 void BiasAdjuster::correct(Layer &layer, Bias &bias) {

@@ -1,6 +1,7 @@
 // Removes constants, quantizers and dequantizers that nothing uses any more,
 // and the ranges that have been used up.
 
+#include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "Plan.h"
 
 using namespace mlir;
@@ -19,5 +20,5 @@ void quantize::cleanUp(Plan &plan) {
   for (Operation *op : llvm::reverse(ops))
     if (op->use_empty())
       op->erase();
-  plan.module->removeAttr("onnxq.calibration");
+  plan.module->removeAttr(calibrationAttr);
 }

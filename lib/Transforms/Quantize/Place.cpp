@@ -120,6 +120,8 @@ void Placer::placeOther(Node &node, QuantizableOpInterface op) {
 /// Whether a use is content with integers: a contraction, or an op that moves
 /// data to one.
 bool Placer::readsIntegers(OpOperand &use) {
+  if (isa<ShapeOp, SizeOp>(use.getOwner()))
+    return true;
   auto op = dyn_cast<QuantizableOpInterface>(use.getOwner());
   if (!op || !plan.isSelected(op) ||
       !llvm::is_contained(op.getQuantizableOperands(), use.getOperandNumber()))

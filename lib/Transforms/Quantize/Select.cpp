@@ -101,8 +101,7 @@ static std::string obstacleOf(Plan &plan, QuantizableOpInterface op) {
 /// Operators that have a model of the interface.
 static std::vector<std::string> quantizableTypes(MLIRContext *context) {
   std::vector<std::string> types;
-  for (RegisteredOperationName name : context->getRegisteredOperationsByDialect(
-           ONNXDialect::getDialectNamespace()))
+  for (RegisteredOperationName name : context->getRegisteredOperations())
     if (name.hasInterface<QuantizableOpInterface>())
       types.push_back(name.stripDialect().str());
   llvm::sort(types);

