@@ -157,8 +157,9 @@ void PlanMemory::allocateDynamically(memref::AllocOp alloc, Value context) {
   Value memory = func::CallOp::create(b, allocFunction, TypeRange{raw},
                                       ValueRange{context, bytes})
                      .getResult(0);
+  Value start = arith::ConstantIndexOp::create(b, 0);
   Value view =
-      memref::ViewOp::create(b, type, memory, zero, alloc.getDynamicSizes());
+      memref::ViewOp::create(b, type, memory, start, alloc.getDynamicSizes());
   alloc.replaceAllUsesWith(view);
   alloc.erase();
   ++numDynamic;
