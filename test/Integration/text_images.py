@@ -85,10 +85,11 @@ def line(text, font, size):
 
 
 def colours(rng):
-    """A background and an ink: dark on light as on paper, or light on dark as on a sign."""
-    back = rng.uniform(170, 250) + rng.normal(0, 12, 3)
-    ink = rng.uniform(5, 80) + rng.normal(0, 12, 3)
-    return (back, ink) if rng.random() < 0.75 else (ink, back)
+    """A background and an ink of any colours that can be told apart."""
+    while True:
+        back, ink = rng.integers(0, 256, 3), rng.integers(0, 256, 3)
+        if abs(int(back.sum()) - int(ink.sum())) > 250:
+            return back.astype(float), ink.astype(float)
 
 
 def background(rng, height, width, colour):
@@ -125,7 +126,7 @@ def text_line(seed, height, width):
 def page(seed, height, width, lines=12):
     """A picture with several lines of text of different sizes at different places."""
     rng = np.random.default_rng(seed)
-    back, ink = colours(rng)
+    back, _ = colours(rng)
     picture = background(rng, height, width, back)
     for _ in range(lines):
         font, size = FACES[rng.integers(len(FACES))], int(rng.integers(height // 40 + 8, height // 10))
@@ -135,6 +136,6 @@ def page(seed, height, width, lines=12):
         top = int(rng.integers(0, max(1, height - mask.shape[0])))
         left = int(rng.integers(0, max(1, width - mask.shape[1])))
         part = picture[top:top + mask.shape[0], left:left + mask.shape[1]]
-        mask = mask[..., None]
-        part[:] = part * (1 - mask) + (ink + rng.normal(0, 10, 3)) * mask
+        mask, ink = mask[..., None], 255 - part.mean(axis=(0, 1)) + rng.normal(0, 30, 3)
+        part[:] = part * (1 - mask) + ink * mask
     return np.clip(picture, 0, 255).astype(np.uint8)

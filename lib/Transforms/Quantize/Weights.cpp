@@ -50,8 +50,11 @@ QuantType WeightCollector::typeOf(const Weight &weight,
   if (!weight.contracted)
     return settings.activation;
   auto op = cast<QuantizableOpInterface>(weight.use->getOwner());
-  if (settings.form == Mode::Integer && !settings.weightGiven &&
-      !settings.activation.isSigned && op.takesUnsignedIntegers())
+  bool free = settings.form != Mode::QDQ && !settings.weightGiven &&
+              !settings.activation.isSigned;
+  // On the left, products of mixed signs have no kernels either.
+  if (free && (weight.use->getOperandNumber() == 0 ||
+               (settings.form == Mode::Integer && op.takesUnsignedIntegers())))
     return {8, false};
   return settings.weight;
 }

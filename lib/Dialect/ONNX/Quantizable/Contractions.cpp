@@ -97,6 +97,26 @@ struct ConvTransposeModel
 // Products of matrices
 //===----------------------------------------------------------------------===//
 
+/// A parameter per column of a batch of matrices, repeated for each of them:
+/// one row of [batch.., 1, columns], which is the form that runtimes take.
+Value repeatForBatches(OpBuilder &builder, Operation *op, Value parameter,
+                       Value matrices) {
+  auto type = cast<RankedTensorType>(matrices.getType());
+  auto numbers = dyn_cast_or_null<DenseElementsAttr>(getConstant(parameter));
+  if (type.getRank() <= 2 || !numbers || numbers.getNumElements() <= 1)
+    return parameter;
+  SmallVector<int64_t> shape(type.getShape());
+  shape[shape.size() - 2] = 1;
+  auto repeated = RankedTensorType::get(shape, numbers.getElementType());
+  SmallVector<Attribute> values;
+  while (static_cast<int64_t>(values.size()) < repeated.getNumElements())
+    llvm::append_range(values, numbers.getValues<Attribute>());
+  OperationState state(op->getLoc(), ConstantOp::getOperationName());
+  state.addAttribute("value", DenseElementsAttr::get(repeated, values));
+  state.addTypes(repeated);
+  return builder.create(state)->getResult(0);
+}
+
 FailureOr<Value> buildQLinearMatMul(Operation *op, OpBuilder &builder,
                                     const QuantizedOperand &a,
                                     const QuantizedOperand &b,
@@ -104,9 +124,11 @@ FailureOr<Value> buildQLinearMatMul(Operation *op, OpBuilder &builder,
   if (!a.value || !b.value || !haveEightBits({a, b}) || !isSingle(a.scale) ||
       !elementTypeOf(a.scale).isF32())
     return failure();
+  Value scale = repeatForBatches(builder, op, b.scale, b.value),
+        zeroPoint = repeatForBatches(builder, op, b.zeroPoint, b.value);
   return createNode(builder, op, QLinearMatMulOp::getOperationName(),
-                    {a.value, a.scale, a.zeroPoint, b.value, b.scale,
-                     b.zeroPoint, result.scale, result.zeroPoint},
+                    {a.value, a.scale, a.zeroPoint, b.value, scale, zeroPoint,
+                     result.scale, result.zeroPoint},
                     withElementType(op->getResult(0).getType(),
                                     elementTypeOf(result.zeroPoint)))
       ->getResult(0);
