@@ -1,6 +1,7 @@
 // Translation, optimization and emission of modules.
 
 #include "OnnxQuant/Target/Target.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -19,6 +20,20 @@ using namespace onnxquant;
 
 static Error fail(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
+}
+
+/// Code reaches its constants by distances of 32 bits with a sign.
+static constexpr uint64_t mostConstantBytes = uint64_t(1920) << 20;
+
+/// The bytes of the constants that the code will hold.
+static uint64_t constantBytes(mlir::ModuleOp module) {
+  uint64_t bytes = 0;
+  for (auto global : module.getOps<mlir::LLVM::GlobalOp>())
+    if (auto elements =
+            dyn_cast_or_null<mlir::ElementsAttr>(global.getValueOrNull()))
+      bytes += elements.getNumElements() *
+               ((elements.getShapedType().getElementTypeBitWidth() + 7) / 8);
+  return bytes;
 }
 
 /// LLVM's default pipeline for the target.
@@ -52,6 +67,10 @@ onnxquant::translateModule(mlir::ModuleOp source, LLVMContext &context,
   auto machine = createTargetMachine(options);
   if (!machine)
     return machine.takeError();
+  if (uint64_t bytes = constantBytes(source); bytes > mostConstantBytes)
+    return fail("the model's constants take " + Twine(bytes >> 20) +
+                " MiB, but compiled code can hold " +
+                Twine(mostConstantBytes >> 20) + " MiB");
   mlir::registerBuiltinDialectTranslation(*source->getContext());
   mlir::registerLLVMDialectTranslation(*source->getContext());
   std::unique_ptr<Module> module =

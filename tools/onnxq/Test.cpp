@@ -1,6 +1,7 @@
 // onnxq test: runs ONNX backend test cases, each in a process of its own.
 
 #include "Arguments.h"
+#include "OnnxQuant/Support/Progress.h"
 #include "Runner.h"
 #include "TestCase.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <csignal>
 #include <fstream>
+#include <mutex>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -24,7 +26,7 @@ using namespace onnxquant::cli;
 namespace {
 struct TestOptions {
   std::string root, filter, list, runner, target = "native", cpu, features;
-  bool verbose = false;
+  bool verbose = false, quiet = false;
   int64_t jobs = 0, optLevel = 1;
   CaseOptions each;
 };
@@ -106,14 +108,21 @@ static std::vector<Outcome> runAll(const std::vector<std::string> &cases,
                     ? options.jobs
                     : std::max(1u, std::thread::hardware_concurrency());
   std::atomic<size_t> next{0};
+  Progress progress("test", "cases", cases.size(), options.quiet);
+  std::mutex mutex;
+  size_t done = 0;
   std::vector<std::thread> workers;
   for (size_t i = 0; i < std::min(jobs, cases.size()); ++i)
     workers.emplace_back([&]() {
-      for (size_t at; (at = next++) < cases.size();)
+      for (size_t at; (at = next++) < cases.size();) {
         outcomes[at] = runIsolated(cases[at], options.each);
+        std::lock_guard<std::mutex> lock(mutex);
+        progress.update(++done);
+      }
     });
   for (std::thread &worker : workers)
     worker.join();
+  progress.clear();
   return outcomes;
 }
 
@@ -182,7 +191,8 @@ static int run(ArrayRef<const char *> arguments) {
       .option("opt-level", options.optLevel)
       .option("runner", options.runner)
       .flag("check-bounds", options.each.checkBounds)
-      .flag("verbose", options.verbose);
+      .flag("verbose", options.verbose)
+      .flag("quiet", options.quiet);
   if (std::optional<int> code = parser.parse(arguments))
     return *code;
   if (std::optional<int> code = readOptions(parser, options))
@@ -234,6 +244,7 @@ documented as out of scope.
                    'qemu-aarch64 -L /usr/aarch64-linux-gnu onnxq-runner-aarch64'
   --opt-level N    0 to 3; plain loops are vectorized from 2 on (1)
   --verbose        also list what passes
+  --quiet          no progress bar
 
 example: onnxq test /usr/share/libonnx-testdata/data/node --filter test_conv
 )",
