@@ -18,6 +18,7 @@ packages=(
   cmake ninja-build ccache ca-certificates
   libprotobuf-dev protobuf-compiler libflatbuffers-dev flatbuffers-compiler
   libjpeg62-turbo-dev libspng-dev zlib1g-dev
+  libfreetype6 fonts-dejavu-core
   libgtest-dev libbenchmark-dev pybind11-dev
   python3-numpy python3-onnx libonnx-testdata openmpi-bin
   qemu-user g++-aarch64-linux-gnu g++-riscv64-linux-gnu

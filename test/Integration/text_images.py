@@ -92,6 +92,13 @@ def colours(rng):
             return back.astype(float), ink.astype(float)
 
 
+def paper(rng):
+    """A background and an ink: dark on light, or sometimes light on dark."""
+    back = rng.uniform(170, 250) + rng.normal(0, 12, 3)
+    ink = rng.uniform(5, 80) + rng.normal(0, 12, 3)
+    return (back, ink) if rng.random() < 0.75 else (ink, back)
+
+
 def background(rng, height, width, colour):
     """A colour with a slope of light and noise."""
     y, x = np.mgrid[0:height, 0:width]
@@ -126,7 +133,7 @@ def text_line(seed, height, width):
 def page(seed, height, width, lines=12):
     """A picture with several lines of text of different sizes at different places."""
     rng = np.random.default_rng(seed)
-    back, _ = colours(rng)
+    back, ink = paper(rng)
     picture = background(rng, height, width, back)
     for _ in range(lines):
         font, size = FACES[rng.integers(len(FACES))], int(rng.integers(height // 40 + 8, height // 10))
@@ -136,6 +143,6 @@ def page(seed, height, width, lines=12):
         top = int(rng.integers(0, max(1, height - mask.shape[0])))
         left = int(rng.integers(0, max(1, width - mask.shape[1])))
         part = picture[top:top + mask.shape[0], left:left + mask.shape[1]]
-        mask, ink = mask[..., None], 255 - part.mean(axis=(0, 1)) + rng.normal(0, 30, 3)
-        part[:] = part * (1 - mask) + ink * mask
+        mask = mask[..., None]
+        part[:] = part * (1 - mask) + (ink + rng.normal(0, 10, 3)) * mask
     return np.clip(picture, 0, 255).astype(np.uint8)
