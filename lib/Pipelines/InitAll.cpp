@@ -61,6 +61,7 @@ void onnxquant::registerAllPasses() {
   registerCompilePipelines();
   registerPreprocessPipeline();
   registerInstrument();
+  registerFuseObservers();
   registerLowerObservers();
   registerLoadCalibration();
   registerPass([]() {

@@ -37,67 +37,127 @@ static LogicalResult addLibrary(ModuleOp module) {
   return success();
 }
 
-/// A buffer as rows of channels: its sizes before, along and after the axis.
-static void lowerObserve(onnxq::ObserveOp op) {
-  ImplicitLocOpBuilder b(op.getLoc(), op);
-  auto type = cast<MemRefType>(op.getInput().getType());
-  int64_t rank = type.getRank(), axis = op.getChannelAxis();
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, value);
-  };
-  auto product = [&](int64_t from, int64_t to) {
-    Value result = constant(1);
+namespace {
+
+/// Emits the call that stands for one op.
+class CallEmitter : public ImplicitLocOpBuilder {
+public:
+  explicit CallEmitter(Operation *op)
+      : ImplicitLocOpBuilder(op->getLoc(), op) {}
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(*this, value);
+  }
+  /// The product of sizes [from, to) of a buffer.
+  Value product(Value buffer, int64_t from, int64_t to) {
+    auto type = cast<MemRefType>(buffer.getType());
+    Value result = index(1);
     for (int64_t d = from; d < to; ++d) {
       Value size = type.isDynamicDim(d)
-                       ? Value(memref::DimOp::create(b, op.getInput(), d))
-                       : constant(type.getDimSize(d));
-      result = arith::MulIOp::create(b, result, size);
+                       ? Value(memref::DimOp::create(*this, buffer, d))
+                       : index(type.getDimSize(d));
+      result = arith::MulIOp::create(*this, result, size);
     }
     return result;
-  };
+  }
+  /// A contiguous buffer as one row.
+  Value flat(Value buffer) {
+    auto type = cast<MemRefType>(buffer.getType());
+    auto row = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
+    Value total = product(buffer, 0, type.getRank());
+    return memref::ReinterpretCastOp::create(
+        *this, row, buffer, OpFoldResult(getIndexAttr(0)),
+        ArrayRef<OpFoldResult>{total}, ArrayRef<OpFoldResult>{getIndexAttr(1)});
+  }
+  void call(StringRef function, ValueRange operands) {
+    func::CallOp::create(*this, function, TypeRange{}, operands);
+  }
+};
+
+} // namespace
+
+static void lower(onnxq::ObserveOp op) {
+  CallEmitter b(op);
+  Value buffer = op.getInput();
+  int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
+  auto axis = static_cast<int64_t>(op.getChannelAxis());
   // Without channels, rows are along the last axis, and single elements where
   // that is the only one.
   int64_t split = axis >= 0 ? axis : std::max<int64_t>(rank - 1, 0);
-  Value outer = axis < 0 && rank == 1 ? product(0, 1) : product(0, split);
-  Value inner = axis >= 0   ? product(axis + 1, rank)
-                : rank == 1 ? constant(1)
-                            : product(split, rank);
-  Value total = product(0, rank);
-  auto flatType = MemRefType::get({ShapedType::kDynamic}, b.getF32Type());
-  Value flat = memref::ReinterpretCastOp::create(
-      b, flatType, op.getInput(), OpFoldResult(b.getIndexAttr(0)),
-      ArrayRef<OpFoldResult>{total}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
-  auto words = MemRefType::get({ShapedType::kDynamic}, b.getI64Type());
-  Value state = memref::CastOp::create(b, words, op.getState());
-  func::CallOp::create(b, observeFunction, TypeRange{},
-                       ValueRange{flat, product(0, std::min<int64_t>(rank, 1)),
-                                  outer, constant(op.getChannels()), inner,
-                                  state, constant(op.getOffset()),
-                                  constant(op.getParts()),
-                                  constant(op.getBins())});
-  op.erase();
+  Value outer = b.product(buffer, 0, axis < 0 && rank == 1 ? 1 : split);
+  Value inner = axis >= 0   ? b.product(buffer, axis + 1, rank)
+                : rank == 1 ? b.index(1)
+                            : b.product(buffer, split, rank);
+  b.call(observeFunction,
+         {b.flat(buffer), b.product(buffer, 0, std::min<int64_t>(rank, 1)),
+          outer, b.index(op.getChannels()), inner, b.flat(op.getState()),
+          b.index(op.getOffset()), b.index(op.getParts()),
+          b.index(op.getBins())});
+}
+
+static void lower(onnxq::ObserveBeginOp op) {
+  CallEmitter b(op);
+  b.call("onnxq_begin", {b.index(op.getFirst()), b.index(op.getChannels()),
+                         b.flat(op.getState()), b.index(op.getOffset()),
+                         b.index(op.getParts()), b.index(op.getBins()),
+                         b.flat(op.getScratch())});
+}
+
+static void lower(onnxq::ObserveSliceOp op) {
+  CallEmitter b(op);
+  Value buffer = op.getBuffer();
+  auto type = cast<MemRefType>(buffer.getType());
+  Value length = b.product(buffer, 2, type.getRank());
+  Value channels = b.index(op.getChannels());
+  Value row = arith::AddIOp::create(
+      b, arith::MulIOp::create(b, op.getOuter(), channels), op.getChannel());
+  Value no = arith::ConstantIntOp::create(b, 0, 1);
+  b.call("onnxq_slice", {b.flat(buffer), arith::MulIOp::create(b, row, length),
+                         length, op.getOuter(), b.product(buffer, 0, 1),
+                         op.getChannel(), no, channels, b.flat(op.getState()),
+                         b.index(op.getOffset()), b.index(op.getParts()),
+                         b.index(op.getBins()), b.flat(op.getScratch())});
+}
+
+static void lower(onnxq::ObserveEndOp op) {
+  CallEmitter b(op);
+  b.call("onnxq_end", {b.index(op.getChannels()), b.flat(op.getState()),
+                       b.index(op.getOffset()), b.index(op.getParts()),
+                       b.index(op.getBins()), b.flat(op.getScratch())});
 }
 
 namespace {
 struct LowerObservers
     : public onnxquant::impl::LowerObserversBase<LowerObservers> {
   void runOnOperation() override {
-    SmallVector<onnxq::ObserveOp> observers;
-    getOperation().walk([&](onnxq::ObserveOp op) { observers.push_back(op); });
-    if (observers.empty())
+    SmallVector<Operation *> ops;
+    WalkResult result = getOperation().walk([&](Operation *op) {
+      if (!isa<onnxq::ONNXQDialect>(op->getDialect()))
+        return WalkResult::advance();
+      ops.push_back(op);
+      auto observe = dyn_cast<onnxq::ObserveOp>(op);
+      if (!observe)
+        return WalkResult::advance();
+      auto type = dyn_cast<MemRefType>(observe.getInput().getType());
+      if (type && type.getElementType().isF32() &&
+          type.getLayout().isIdentity())
+        return WalkResult::advance();
+      op->emitOpError("expects a contiguous buffer of f32, but got ")
+          << observe.getInput().getType();
+      return WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    if (ops.empty())
       return;
-    for (onnxq::ObserveOp op : observers) {
-      auto type = dyn_cast<MemRefType>(op.getInput().getType());
-      if (!type || !type.getElementType().isF32() ||
-          !type.getLayout().isIdentity()) {
-        op.emitOpError("expects a contiguous buffer of f32, but got ")
-            << op.getInput().getType();
-        return signalPassFailure();
-      }
-    }
     if (failed(addLibrary(getOperation())))
       return signalPassFailure();
-    llvm::for_each(observers, lowerObserve);
+    for (Operation *op : ops) {
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<onnxq::ObserveOp, onnxq::ObserveBeginOp, onnxq::ObserveSliceOp,
+                onnxq::ObserveEndOp>([](auto concrete) { lower(concrete); });
+      op->erase();
+    }
   }
 };
 } // namespace

@@ -475,9 +475,9 @@ module {
     return
   }
 
-  // Adds a tensor to its record. The tensor is [outer, channels, inner];
-  // `first` is its first dimension, which samples lie along.
-  func.func private @onnxq_observe(%x: memref<?xf32>, %first: index, %outer: index, %channels: index, %inner: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index) attributes {passthrough = ["noinline"]} {
+  // Begins to add a tensor to its record: first of all runs, the record is made
+  // empty. `first` is the tensor's first dimension, which samples lie along.
+  func.func private @onnxq_begin(%first: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
@@ -485,11 +485,61 @@ module {
     %c5 = arith.constant 5 : index
     %c7 = arith.constant 7 : index
     %c8 = arith.constant 8 : index
+    %c31 = arith.constant 31 : index
+    %i0 = arith.constant 0 : i64
+    %i1 = arith.constant 1 : i64
+    %pmin = arith.addi %base, %c5 : index
+    %pexp = arith.addi %base, %c7 : index
+    %pused = arith.addi %base, %c8 : index
+    %pparts = arith.addi %base, %c31 : index
+    %parts2 = arith.muli %parts, %c2 : index
+    %pchannel = arith.addi %pparts, %parts2 : index
+    %runs = memref.load %state[%base] : memref<?xi64>
+    %isfirst = arith.cmpi eq, %runs, %i0 : i64
+    scf.if %isfirst {
+      %emin = arith.constant -100 : i64
+      func.call @onnxq_clear_extremes(%state, %pmin, %c1) : (memref<?xi64>, index, index) -> ()
+      func.call @onnxq_clear_extremes(%state, %pparts, %parts) : (memref<?xi64>, index, index) -> ()
+      func.call @onnxq_clear_extremes(%state, %pchannel, %channels) : (memref<?xi64>, index, index) -> ()
+      memref.store %emin, %state[%pexp] : memref<?xi64>
+    }
+    %runs1 = arith.addi %runs, %i1 : i64
+    memref.store %runs1, %state[%base] : memref<?xi64>
+    %has = arith.cmpi ugt, %bins, %c0 : index
+    scf.if %has {
+      %bins1 = arith.addi %bins, %c1 : index
+      %room = arith.muli %bins1, %c4 : index
+      %zero = arith.constant 0 : i32
+      scf.for %i = %c0 to %room step %c1 {
+        memref.store %zero, %scratch[%i] : memref<?xi32>
+      }
+    }
+    // Samples have extremes of their own where the first dimension divides.
+    %samples0 = memref.load %state[%c0] : memref<?xi64>
+    %samples1 = arith.maxsi %samples0, %i1 : i64
+    %samples = arith.index_cast %samples1 : i64 to index
+    %over = arith.remui %first, %samples : index
+    %divides = arith.cmpi eq, %over, %c0 : index
+    %room2 = arith.cmpi ule, %samples, %parts : index
+    %split = arith.andi %divides, %room2 : i1
+    %used = arith.select %split, %samples1, %i0 : i64
+    memref.store %used, %state[%pused] : memref<?xi64>
+    return
+  }
+
+  // Adds the row at x[begin], of `length` elements, to the record: row `o` of
+  // `outer`, all of channel `r`, or one element for each channel if `across`.
+  func.func private @onnxq_slice(%x: memref<?xf32>, %begin: index, %length: index, %o: index, %outer: index, %r: index, %across: i1, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c5 = arith.constant 5 : index
+    %c7 = arith.constant 7 : index
+    %c8 = arith.constant 8 : index
     %c9 = arith.constant 9 : index
     %c14 = arith.constant 14 : index
     %c22 = arith.constant 22 : index
     %i0 = arith.constant 0 : i64
-    %i1 = arith.constant 1 : i64
     %sumbias = arith.constant 224 : i64
     %squarebias = arith.constant 352 : i64
     %half = arith.divui %bins, %c2 : index
@@ -509,100 +559,104 @@ module {
     %channels14 = arith.muli %channels, %c14 : index
     %pcounts = arith.addi %psums, %channels14 : index
     %phist = arith.addi %pcounts, %channels : index
-    %runs = memref.load %state[%base] : memref<?xi64>
-    %isfirst = arith.cmpi eq, %runs, %i0 : i64
-    scf.if %isfirst {
-      %emin = arith.constant -100 : i64
-      func.call @onnxq_clear_extremes(%state, %pmin, %c1) : (memref<?xi64>, index, index) -> ()
-      func.call @onnxq_clear_extremes(%state, %pparts, %parts) : (memref<?xi64>, index, index) -> ()
-      func.call @onnxq_clear_extremes(%state, %pchannel, %channels) : (memref<?xi64>, index, index) -> ()
-      memref.store %emin, %state[%pexp] : memref<?xi64>
+    %lengthi = arith.index_cast %length : index to i64
+    %s:5 = func.call @onnxq_row(%x, %begin, %length) : (memref<?xf32>, index, index) -> (f32, f32, f64, f64, i1)
+    %valid = scf.if %s#4 -> (i64) {
+      scf.yield %lengthi : i64
+    } else {
+      %v = func.call @onnxq_count(%x, %begin, %length, %state, %pnan) : (memref<?xf32>, index, index, memref<?xi64>, index) -> i64
+      scf.yield %v : i64
     }
-    %runs1 = arith.addi %runs, %i1 : i64
-    memref.store %runs1, %state[%base] : memref<?xi64>
+    %count = memref.load %state[%pcount] : memref<?xi64>
+    %count1 = arith.addi %count, %valid : i64
+    memref.store %count1, %state[%pcount] : memref<?xi64>
+    func.call @onnxq_widen(%state, %pmin, %s#0, %s#1) : (memref<?xi64>, index, f32, f32) -> ()
+    %used = memref.load %state[%pused] : memref<?xi64>
+    %split = arith.cmpi ne, %used, %i0 : i64
+    scf.if %split {
+      %samples = arith.index_cast %used : i64 to index
+      %scaledo = arith.muli %o, %samples : index
+      %part = arith.divui %scaledo, %outer : index
+      %part2 = arith.muli %part, %c2 : index
+      %ppart = arith.addi %pparts, %part2 : index
+      func.call @onnxq_widen(%state, %ppart, %s#0, %s#1) : (memref<?xi64>, index, f32, f32) -> ()
+    }
+    func.call @onnxq_add(%state, %psquares, %s#3, %squarebias) : (memref<?xi64>, index, f64, i64) -> ()
+    scf.if %across {
+      func.call @onnxq_channels(%x, %begin, %length, %state, %pchannel, %psums, %pcounts) : (memref<?xf32>, index, index, memref<?xi64>, index, index, index) -> ()
+    } else {
+      %r2 = arith.muli %r, %c2 : index
+      %pex = arith.addi %pchannel, %r2 : index
+      func.call @onnxq_widen(%state, %pex, %s#0, %s#1) : (memref<?xi64>, index, f32, f32) -> ()
+      %r14 = arith.muli %r, %c14 : index
+      %psum = arith.addi %psums, %r14 : index
+      func.call @onnxq_add(%state, %psum, %s#2, %sumbias) : (memref<?xi64>, index, f64, i64) -> ()
+      %pc = arith.addi %pcounts, %r : index
+      %old = memref.load %state[%pc] : memref<?xi64>
+      %new = arith.addi %old, %valid : i64
+      memref.store %new, %state[%pc] : memref<?xi64>
+    }
+    scf.if %has {
+      %e = func.call @onnxq_grow(%state, %pexp, %phist, %half, %scratch, %s#0, %s#1) : (memref<?xi64>, index, index, index, memref<?xi32>, f32, f32) -> i64
+      // half / 2^e, by its bits.
+      %halfi = arith.index_cast %half : index to i64
+      %log = math.cttz %halfi : i64
+      %i127 = arith.constant 127 : i64
+      %i23 = arith.constant 23 : i64
+      %f0 = arith.addi %log, %i127 : i64
+      %f1 = arith.subi %f0, %e : i64
+      %f2 = arith.shli %f1, %i23 : i64
+      %f3 = arith.trunci %f2 : i64 to i32
+      %scale = arith.bitcast %f3 : i32 to f32
+      func.call @onnxq_bin(%x, %begin, %length, %scratch, %half, %scale) : (memref<?xf32>, index, index, memref<?xi32>, index, f32) -> ()
+    }
+    return
+  }
+
+  // Ends to add a tensor to its record.
+  func.func private @onnxq_end(%channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
+    %c0 = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    %c17 = arith.constant 17 : index
+    %c31 = arith.constant 31 : index
+    %has = arith.cmpi ugt, %bins, %c0 : index
+    scf.if %has {
+      %half = arith.divui %bins, %c2 : index
+      // Behind extremes of parts, and 17 words for each channel.
+      %pparts = arith.addi %base, %c31 : index
+      %parts2 = arith.muli %parts, %c2 : index
+      %pchannel = arith.addi %pparts, %parts2 : index
+      %channels17 = arith.muli %channels, %c17 : index
+      %phist = arith.addi %pchannel, %channels17 : index
+      func.call @onnxq_flush(%scratch, %half, %state, %phist) : (memref<?xi32>, index, memref<?xi64>, index) -> ()
+    }
+    return
+  }
+
+  // Adds a tensor of [outer, channels, inner] to its record.
+  func.func private @onnxq_observe(%x: memref<?xf32>, %first: index, %outer: index, %channels: index, %inner: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index) attributes {passthrough = ["noinline"]} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
     %bins1 = arith.addi %bins, %c1 : index
     %room = arith.muli %bins1, %c4 : index
     %scratch = memref.alloca(%room) {alignment = 64 : i64} : memref<?xi32>
-    scf.if %has {
-      %zero = arith.constant 0 : i32
-      scf.for %i = %c0 to %room step %c1 {
-        memref.store %zero, %scratch[%i] : memref<?xi32>
-      }
-    }
-    // Samples have extremes of their own where the first dimension divides.
-    %samples0 = memref.load %state[%c0] : memref<?xi64>
-    %samples1 = arith.maxsi %samples0, %i1 : i64
-    %samples = arith.index_cast %samples1 : i64 to index
-    %over = arith.remui %first, %samples : index
-    %divides = arith.cmpi eq, %over, %c0 : index
-    %room2 = arith.cmpi ule, %samples, %parts : index
-    %split = arith.andi %divides, %room2 : i1
-    %used = arith.select %split, %samples1, %i0 : i64
-    memref.store %used, %state[%pused] : memref<?xi64>
+    func.call @onnxq_begin(%first, %channels, %state, %base, %parts, %bins, %scratch) : (index, index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
     // One element for each channel in a row, or rows within a channel.
     %flat = arith.cmpi eq, %inner, %c1 : index
     %several = arith.cmpi ugt, %channels, %c1 : index
     %across = arith.andi %flat, %several : i1
     %rowsof = arith.select %across, %c1, %channels : index
     %length = arith.select %across, %channels, %inner : index
-    %lengthi = arith.index_cast %length : index to i64
     scf.for %o = %c0 to %outer step %c1 {
-      %scaledo = arith.muli %o, %samples : index
-      %part = arith.divui %scaledo, %outer : index
-      %part2 = arith.muli %part, %c2 : index
-      %ppart = arith.addi %pparts, %part2 : index
       scf.for %r = %c0 to %rowsof step %c1 {
         %row0 = arith.muli %o, %rowsof : index
         %row = arith.addi %row0, %r : index
         %begin = arith.muli %row, %length : index
-        %s:5 = func.call @onnxq_row(%x, %begin, %length) : (memref<?xf32>, index, index) -> (f32, f32, f64, f64, i1)
-        %valid = scf.if %s#4 -> (i64) {
-          scf.yield %lengthi : i64
-        } else {
-          %v = func.call @onnxq_count(%x, %begin, %length, %state, %pnan) : (memref<?xf32>, index, index, memref<?xi64>, index) -> i64
-          scf.yield %v : i64
-        }
-        %count = memref.load %state[%pcount] : memref<?xi64>
-        %count1 = arith.addi %count, %valid : i64
-        memref.store %count1, %state[%pcount] : memref<?xi64>
-        func.call @onnxq_widen(%state, %pmin, %s#0, %s#1) : (memref<?xi64>, index, f32, f32) -> ()
-        scf.if %split {
-          func.call @onnxq_widen(%state, %ppart, %s#0, %s#1) : (memref<?xi64>, index, f32, f32) -> ()
-        }
-        func.call @onnxq_add(%state, %psquares, %s#3, %squarebias) : (memref<?xi64>, index, f64, i64) -> ()
-        scf.if %across {
-          func.call @onnxq_channels(%x, %begin, %length, %state, %pchannel, %psums, %pcounts) : (memref<?xf32>, index, index, memref<?xi64>, index, index, index) -> ()
-        } else {
-          %r2 = arith.muli %r, %c2 : index
-          %pex = arith.addi %pchannel, %r2 : index
-          func.call @onnxq_widen(%state, %pex, %s#0, %s#1) : (memref<?xi64>, index, f32, f32) -> ()
-          %r14 = arith.muli %r, %c14 : index
-          %psum = arith.addi %psums, %r14 : index
-          func.call @onnxq_add(%state, %psum, %s#2, %sumbias) : (memref<?xi64>, index, f64, i64) -> ()
-          %pc = arith.addi %pcounts, %r : index
-          %old = memref.load %state[%pc] : memref<?xi64>
-          %new = arith.addi %old, %valid : i64
-          memref.store %new, %state[%pc] : memref<?xi64>
-        }
-        scf.if %has {
-          %e = func.call @onnxq_grow(%state, %pexp, %phist, %half, %scratch, %s#0, %s#1) : (memref<?xi64>, index, index, index, memref<?xi32>, f32, f32) -> i64
-          // half / 2^e, by its bits.
-          %halfi = arith.index_cast %half : index to i64
-          %log = math.cttz %halfi : i64
-          %i127 = arith.constant 127 : i64
-          %i23 = arith.constant 23 : i64
-          %f0 = arith.addi %log, %i127 : i64
-          %f1 = arith.subi %f0, %e : i64
-          %f2 = arith.shli %f1, %i23 : i64
-          %f3 = arith.trunci %f2 : i64 to i32
-          %scale = arith.bitcast %f3 : i32 to f32
-          func.call @onnxq_bin(%x, %begin, %length, %scratch, %half, %scale) : (memref<?xf32>, index, index, memref<?xi32>, index, f32) -> ()
-        }
+        func.call @onnxq_slice(%x, %begin, %length, %o, %outer, %r, %across, %channels, %state, %base, %parts, %bins, %scratch) : (memref<?xf32>, index, index, index, index, index, i1, index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
       }
     }
-    scf.if %has {
-      func.call @onnxq_flush(%scratch, %half, %state, %phist) : (memref<?xi32>, index, memref<?xi64>, index) -> ()
-    }
+    func.call @onnxq_end(%channels, %state, %base, %parts, %bins, %scratch) : (index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
     return
   }
 }

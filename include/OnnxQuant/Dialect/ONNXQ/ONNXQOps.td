@@ -56,6 +56,67 @@ def ONNXQ_ObserveOp : ONNXQ_Op<"observe", [MemoryEffects<[MemRead, MemWrite]>]> 
   let hasVerifier = 1;
 }
 
+/// What the ops that observe a buffer in parts share.
+class ONNXQ_PartialOp<string mnemonic>
+    : ONNXQ_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
+  dag shared = (ins MemRefRankOf<[I32], [1]>:$scratch, ONNXQ_Words:$state,
+    I64Attr:$offset, I64Attr:$channels, I64Attr:$bins, I64Attr:$parts);
+}
+
+def ONNXQ_ObserveBeginOp : ONNXQ_PartialOp<"observe_begin"> {
+  let summary = "begin to observe a tensor in slices";
+  let description = [{
+    Prepares the record and clears `scratch`, which has room for four histograms
+    with one bin more. `first` is the tensor's first dimension. What the other
+    attributes mean is told by `onnxq.observe`.
+
+    Example:
+
+    ```mlir
+    onnxq.observe_begin %scratch into %state {bins = 16 : i64, channels = 8 : i64, first = 1 : i64, offset = 1 : i64, parts = 1 : i64} : memref<68xi32>, memref<999xi64>
+    ```
+  }];
+  let arguments = !con(shared, (ins I64Attr:$first));
+  let assemblyFormat =
+    "$scratch `into` $state attr-dict `:` type($scratch) `,` type($state)";
+}
+
+def ONNXQ_ObserveSliceOp : ONNXQ_PartialOp<"observe_slice"> {
+  let summary = "count what one channel of one sample holds";
+  let description = [{
+    Adds the elements of `buffer` at `[outer, channel]` of its first two
+    dimensions to the record; the channel axis is the second.
+
+    Example:
+
+    ```mlir
+    onnxq.observe_slice %x[%n, %c] with %scratch into %state {bins = 16 : i64, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : memref<1x8x4x4xf32>, memref<68xi32>, memref<999xi64>
+    ```
+  }];
+  let arguments = !con((ins StaticShapeMemRefOf<[F32]>:$buffer, Index:$outer,
+    Index:$channel), shared);
+  let assemblyFormat = [{
+    $buffer `[` $outer `,` $channel `]` `with` $scratch `into` $state attr-dict
+    `:` type($buffer) `,` type($scratch) `,` type($state)
+  }];
+}
+
+def ONNXQ_ObserveEndOp : ONNXQ_PartialOp<"observe_end"> {
+  let summary = "end to observe a tensor in slices";
+  let description = [{
+    Adds the histograms in `scratch` to the record's.
+
+    Example:
+
+    ```mlir
+    onnxq.observe_end %scratch into %state {bins = 16 : i64, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : memref<68xi32>, memref<999xi64>
+    ```
+  }];
+  let arguments = shared;
+  let assemblyFormat =
+    "$scratch `into` $state attr-dict `:` type($scratch) `,` type($state)";
+}
+
 def ONNXQ_StatisticsOp : ONNXQ_Op<"statistics", [MemoryEffects<[MemRead]>]> {
   let summary = "what the observers counted";
   let description = [{

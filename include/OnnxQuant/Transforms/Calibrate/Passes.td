@@ -48,6 +48,35 @@ def Instrument : Pass<"onnx-instrument", "::mlir::ModuleOp"> {
   ];
 }
 
+def FuseObservers : Pass<"onnxq-fuse-observers", "::mlir::ModuleOp"> {
+  let summary = "compute and observe chains of elementwise ops slice by slice";
+  let description = [{
+    Puts neighbouring elementwise ops and observers of large buffers of one
+    shape into loops over the first two dimensions, so that a slice is observed
+    while it is in the cache.
+
+    ```mlir
+    linalg.generic {...} ins(%a : memref<1x8x96x96xf32>) outs(%b : memref<1x8x96x96xf32>) {...}
+    onnxq.observe "b" %b into %state {...} : memref<1x8x96x96xf32>, memref<999xi64>
+    // becomes
+    onnxq.observe_begin %scratch into %state {...} : memref<1xi32>, memref<999xi64>
+    scf.for %n = %c0 to %c1 step %c1 {
+      scf.for %c = %c0 to %c8 step %c1 {
+        linalg.generic {...} ins(%sliceOfA : ...) outs(%sliceOfB : ...) {...}
+        onnxq.observe_slice %b[%n, %c] with %scratch into %state {...} : ...
+      }
+    }
+    onnxq.observe_end %scratch into %state {...} : memref<1xi32>, memref<999xi64>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::onnxquant::onnxq::ONNXQDialect"];
+  let statistics = [
+    Statistic<"numFused", "fused", "Observers that share a loop">,
+  ];
+}
+
 def LowerObservers : Pass<"onnxq-lower-observers", "::mlir::ModuleOp"> {
   let summary = "turn observers of buffers into calls of vectorized loops";
   let description = [{
