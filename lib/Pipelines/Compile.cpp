@@ -53,6 +53,7 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   pm.addPass(createLowerCopies());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createVectorizeReductions());
 }
 
 void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,

@@ -74,6 +74,15 @@ def ConvertONNXToLinalg : Pass<"onnx-to-linalg", "::mlir::ModuleOp"> {
   ];
 }
 
+def PrintLowerings : Pass<"onnx-print-lowerings", "::mlir::ModuleOp"> {
+  let summary = "print which ops of the onnx dialect have a lowering";
+  let description = [{
+    A line per op with `yes` or `no`, sorted by name: `onnx.Abs yes`. The module
+    doesn't matter and stays as it is.
+  }];
+  let dependentDialects = ["::onnxquant::onnx::ONNXDialect"];
+}
+
 def FuseElementwise : Pass<"onnxq-fuse-elementwise", "::mlir::ModuleOp"> {
   let summary = "compute elements where they are used";
   let description = [{
@@ -182,6 +191,40 @@ def LowerCopies : Pass<"onnxq-lower-copies", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def VectorizeReductions
+    : Pass<"onnxq-vectorize-reductions", "::mlir::ModuleOp"> {
+  let summary = "reduce along contiguous elements in lanes";
+  let description = [{
+    A loop that combines one contiguous element after the other into one place
+    gets a loop over vectors of 16 lanes before it if there are 32 elements or
+    more. Lane `i` takes elements `i`, `i + 16`, ...; the lanes are combined by
+    halves, and the elements that are left follow one by one. The order of a
+    sum depends on the number of its elements alone: results are the same on
+    every target.
+
+    ```mlir
+    scf.for %k = %c0 to %n step %c1 {
+      %s = memref.load %sum[] : memref<f32>
+      %v = memref.load %x[%k] : memref<?xf32>
+      %t = arith.addf %s, %v : f32
+      memref.store %t, %sum[] : memref<f32>
+    }
+    // gets before it
+    %lanes = scf.for %k = %c0 to %end step %c16 iter_args(%s = %zeros) -> (vector<16xf32>) {
+      %v = vector.load %x[%k] : memref<?xf32>, vector<16xf32>
+      %t = arith.addf %s, %v : vector<16xf32>
+      scf.yield %t : vector<16xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numVectorized", "vectorized", "Loops that got lanes">,
+  ];
 }
 
 def CheckBounds : Pass<"onnxq-check-bounds", "::mlir::ModuleOp"> {

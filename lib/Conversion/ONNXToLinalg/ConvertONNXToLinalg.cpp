@@ -2,7 +2,7 @@
 // Enters: graphs of known ranks. Leaves: func, linalg, tensor, scf, arith, math
 // and cf; the original types of the graph's ends stay as attributes.
 
-#include "Lowering.h"
+#include "AllLowerings.h"
 #include "Observers.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
@@ -198,16 +198,7 @@ void ConvertONNXToLinalg::runOnOperation() {
   populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns,
                                                                  types);
   patterns.add<LowerConstant, LowerPoison, LowerReturn>(types, context);
-  addMathLowerings(patterns, types);
-  addTensorLowerings(patterns, types);
-  addNNLowerings(patterns, types);
-  addContractionLowerings(patterns, types);
-  addReductionLowerings(patterns, types);
-  addQuantizationLowerings(patterns, types);
-  addRecurrentLowerings(patterns, types);
-  addControlFlowLowerings(patterns, types);
-  addGeneratorLowerings(patterns, types);
-  addSignalLowerings(patterns, types);
+  addAllLowerings(patterns, types);
 
   ConversionTarget target(*context);
   target.addLegalDialect<arith::ArithDialect, cf::ControlFlowDialect,

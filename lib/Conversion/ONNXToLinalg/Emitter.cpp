@@ -302,6 +302,23 @@ Tensor Emitter::reduce(Tensor input, ArrayRef<int64_t> axes, bool keepDims,
                        Scalar init, function_ref<Scalar(Scalar, Scalar)> body) {
   int64_t rank = input.rank();
   Sizes inputSizes = sizes(input), outSizes, keptSizes;
+  // Elements of several last dimensions follow each other: reduce them as one.
+  int64_t count = axes.size();
+  if (count > 1 && axes.front() == rank - count && axes.back() == rank - 1) {
+    SmallVector<ReassociationIndices> groups;
+    for (int64_t i = 0; i < rank - count; ++i) {
+      groups.push_back({i});
+      keptSizes.push_back(inputSizes[i]);
+    }
+    groups.push_back(ReassociationIndices(axes.begin(), axes.end()));
+    keptSizes.append(count, getIndexAttr(1));
+    Tensor merged = {
+        tensor::CollapseShapeOp::create(*this, input.value, groups),
+        input.elementType};
+    Tensor reduced =
+        reduce(merged, {rank - count}, /*keepDims=*/false, init, body);
+    return keepDims ? reshape(reduced, keptSizes) : reduced;
+  }
   SmallVector<AffineExpr> exprs;
   SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace onnxquant {
@@ -35,6 +36,17 @@ static void checkAccess(Operation *op, Value memref, ValueRange indices) {
     Value inside = compare(b, arith::CmpIPredicate::ult, index, size);
     assertThat(b, op, inside, "access out of a buffer's bounds");
   }
+}
+
+/// The first and the last element that a vector reads.
+static void checkVector(vector::LoadOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  SmallVector<Value> indices(op.getIndices());
+  checkAccess(op, op.getBase(), indices);
+  Value more = arith::ConstantIndexOp::create(
+      b, op.getVectorType().getNumElements() - 1);
+  indices.back() = arith::AddIOp::create(b, indices.back(), more);
+  checkAccess(op, op.getBase(), indices);
 }
 
 /// The first and the last element of a view are in the buffer.
@@ -81,7 +93,7 @@ struct CheckBounds : public onnxquant::impl::CheckBoundsBase<CheckBounds> {
     SmallVector<Operation *> accesses;
     getOperation().walk([&](Operation *op) {
       if (isa<memref::LoadOp, memref::StoreOp, memref::SubViewOp,
-              memref::CopyOp>(op))
+              memref::CopyOp, vector::LoadOp>(op))
         accesses.push_back(op);
     });
     for (Operation *op : accesses) {
@@ -91,6 +103,8 @@ struct CheckBounds : public onnxquant::impl::CheckBoundsBase<CheckBounds> {
         checkAccess(op, store.getMemRef(), store.getIndices());
       else if (auto view = dyn_cast<memref::SubViewOp>(op))
         checkView(view);
+      else if (auto vector = dyn_cast<vector::LoadOp>(op))
+        checkVector(vector);
       else
         checkCopy(cast<memref::CopyOp>(op));
     }
