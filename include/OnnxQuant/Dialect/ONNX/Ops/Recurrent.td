@@ -16,8 +16,9 @@ defvar recurrentText = [{
     [D, 2 * G * H] with the biases of W, then those of R. `sequence_lens` are
     the lengths of the sequences, T each if they are left out. `activations`
     names the functions of all directions in turn, with `activation_alpha` and
-    `activation_beta` for those that have parameters. With `clip` c, what enters
-    a function is first brought into [-c, c].
+    `activation_beta` for those that have parameters. With `clip` c, the
+    sums that enter the functions of the gates are first brought into [-c, c];
+    the cell state that enters the last function of an LSTM stays as it is.
 
     Constraints:
     - C1: `direction` is `forward`, `reverse` or `bidirectional`.
