@@ -5,7 +5,7 @@
 // CHECK-LABEL: func.func @channels
 // CHECK-SAME: %[[X:.*]]: memref<2x8x4x4xf32>, %[[S:.*]]: memref<999xi64>
 // CHECK: %[[FLAT:.*]] = memref.reinterpret_cast %[[X]] to offset: [0], sizes: [%{{.*}}], strides: [1] : memref<2x8x4x4xf32> to memref<?xf32>
-// CHECK: %[[STATE:.*]] = memref.cast %[[S]] : memref<999xi64> to memref<?xi64>
+// CHECK: %[[STATE:.*]] = memref.reinterpret_cast %[[S]] to offset: [0], sizes: [%{{.*}}], strides: [1] : memref<999xi64> to memref<?xi64>
 // CHECK: call @onnxq_observe(%[[FLAT]], {{.*}}, %[[STATE]],
 // CHECK-NOT: onnxq.observe
 // CHECK: func.func private @onnxq_row
