@@ -42,12 +42,14 @@ func.func @trimmed(%x: memref<?xf32>, %n: index) -> memref<?xf32> {
 
 // -----
 
-// Sizes whose product runs over become one that no machine has.
+// Sizes whose product runs over end the run.
 // CHECK-LABEL: func.func @overflow
 func.func @overflow(%n: index, %m: index) -> memref<?x?xf32> {
   // CHECK: %{{.*}}, %[[HIGH:.*]] = arith.mului_extended
   // CHECK: arith.cmpi eq, %[[HIGH]]
-  // CHECK: arith.select
+  // CHECK: arith.cmpi ule
+  // CHECK: cf.assert %{{.*}}, "{{.*}}a tensor would have a negative size or more elements than memory holds"
+  // CHECK-NEXT: call @onnxq_alloc
   %a = memref.alloc(%n, %m) : memref<?x?xf32>
   return %a : memref<?x?xf32>
 }
