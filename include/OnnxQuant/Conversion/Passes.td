@@ -242,6 +242,30 @@ def CheckBounds : Pass<"onnxq-check-bounds", "::mlir::ModuleOp"> {
   ];
 }
 
+def HoistChecks : Pass<"onnxq-hoist-checks", "::mlir::ModuleOp"> {
+  let summary = "move checks up to where what they look at is known";
+  let description = [{
+    A size that only a type states is checked at run time. Canonicalization may
+    have made it the size of a loop that stands before the check, so that the
+    loop would leave its buffers first. Each `cf.assert` goes right after the
+    last value that it needs, together with the ops that compute its condition.
+
+    ```mlir
+    linalg.exp ins(%a : memref<?xf32>) outs(%b : memref<10xf32>)
+    %fits = arith.cmpi eq, %size, %c10 : index
+    cf.assert %fits, "node 'exp': ..."
+    // becomes
+    %fits = arith.cmpi eq, %size, %c10 : index
+    cf.assert %fits, "node 'exp': ..."
+    linalg.exp ins(%a : memref<?xf32>) outs(%b : memref<10xf32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect"];
+  let statistics = [
+    Statistic<"numMoved", "moved", "Checks that are moved">,
+  ];
+}
+
 def LowerChecks : Pass<"onnxq-lower-checks", "::mlir::ModuleOp"> {
   let summary = "turn assertions into errors that the caller of a run gets";
   let description = [{
