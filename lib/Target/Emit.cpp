@@ -30,9 +30,12 @@ static uint64_t constantBytes(mlir::ModuleOp module) {
   uint64_t bytes = 0;
   for (auto global : module.getOps<mlir::LLVM::GlobalOp>())
     if (auto elements =
-            dyn_cast_or_null<mlir::ElementsAttr>(global.getValueOrNull()))
-      bytes += elements.getNumElements() *
-               ((elements.getShapedType().getElementTypeBitWidth() + 7) / 8);
+            dyn_cast_or_null<mlir::ElementsAttr>(global.getValueOrNull())) {
+      // Elements that are indices have no width of their own.
+      mlir::Type type = elements.getElementType();
+      unsigned bits = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64;
+      bytes += elements.getNumElements() * ((bits + 7) / 8);
+    }
   return bytes;
 }
 
