@@ -136,7 +136,7 @@ def page(seed, height, width, lines=12):
     back, ink = paper(rng)
     picture = background(rng, height, width, back)
     for _ in range(lines):
-        font, size = FACES[rng.integers(len(FACES))], int(rng.integers(height // 40 + 8, height // 10))
+        font, size = FACES[rng.integers(len(FACES))], int(rng.integers(height // 40 + 8, max(height // 10, height // 40 + 9)))
         text = " ".join(str(WORDS[rng.integers(len(WORDS))]) for _ in range(rng.integers(1, 4)))
         mask = line(text, font, size)
         mask = mask[:height, :width]
