@@ -15,7 +15,7 @@ set -euo pipefail
 packages=(
   clang-22 clang-format-22 lld-22 libclang-rt-22-dev libomp-22-dev
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
-  gcc g++ binutils cmake ninja-build ccache ca-certificates
+  gcc g++ binutils file cmake ninja-build ccache ca-certificates
   libprotobuf-dev protobuf-compiler libflatbuffers-dev flatbuffers-compiler
   libjpeg62-turbo-dev libspng-dev zlib1g-dev
   libfreetype6 fonts-dejavu-core
