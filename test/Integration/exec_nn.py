@@ -7,13 +7,11 @@ node. Prints a line per failure, then the totals.
 """
 
 import itertools
-import pathlib
-import tempfile
 
 import numpy as np
 
 from exec_tensor import Case, ints, run_all
-from harness import Tally, require_tools
+from harness import judge_cases, require_tools
 import nn_reference as reference
 
 rng = np.random.default_rng(7)
@@ -229,16 +227,7 @@ def main():
     require_tools()
     for add in (add_convolutions, add_products, add_poolings, add_normalizations, add_attention, add_bad):
         add()
-    tally = Tally()
-    with tempfile.TemporaryDirectory() as folder:
-        names, failures = run_all(pathlib.Path(folder, "good"), CASES, "--check-bounds", "--rtol", "3e-3", "--atol", "2e-3")
-        for name in names:
-            tally.result(name, failures.get(name))
-        names, failures = run_all(pathlib.Path(folder, "bad"), BAD)
-        for name in names:
-            message = failures.get(name, "ran without an error")
-            tally.result(f"bad {name}", None if message.startswith("node 'node': ") else message)
-    tally.finish()
+    judge_cases(run_all, CASES, BAD, "--check-bounds", "--rtol", "3e-3", "--atol", "2e-3")
 
 
 if __name__ == "__main__":

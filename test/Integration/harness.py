@@ -107,6 +107,20 @@ class Tally:
         sys.exit(1 if self.failed else 0)
 
 
+def judge_cases(run_all, good, bad, *options):
+    """Ends the program with what `run_all(folder, cases, *options)` says: good cases run, bad ones name their node."""
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as folder:
+        names, failures = run_all(pathlib.Path(folder, "good"), good, *options)
+        for name in names:
+            tally.result(name, failures.get(name))
+        names, failures = run_all(pathlib.Path(folder, "bad"), bad)
+        for name in names:
+            message = failures.get(name, "ran without an error")
+            tally.result(f"bad {name}", None if message.startswith("node 'node': ") else message)
+    tally.finish()
+
+
 def require_tools():
     missing = [tool for tool in (OPT, ONNXQ) if not os.access(tool, os.X_OK)]
     if missing:

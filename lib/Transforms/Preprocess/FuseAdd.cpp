@@ -5,6 +5,7 @@
 
 #include "Contraction.h"
 #include "OnnxQuant/Transforms/Passes.h"
+#include "PatternPass.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_FUSEADD
@@ -46,25 +47,12 @@ private:
   int64_t &count;
 };
 
-struct FuseAdd : public onnxquant::impl::FuseAddBase<FuseAdd> {
-  LogicalResult initialize(MLIRContext *context) override {
-    RewritePatternSet set(context);
-    set.add<FuseSum<AddOp>, FuseSum<SubOp>>(context, fused);
-    patterns = std::move(set);
-    return success();
+struct FuseAdd
+    : public PatternPass<FuseAdd, onnxquant::impl::FuseAddBase<FuseAdd>> {
+  static constexpr llvm::StringLiteral done = "sums made biases";
+  static void populate(RewritePatternSet &set, int64_t &count) {
+    set.add<FuseSum<AddOp>, FuseSum<SubOp>>(set.getContext(), count);
   }
-
-  void runOnOperation() override {
-    fused = 0;
-    if (failed(applyPatterns(getOperation(), patterns)))
-      return signalPassFailure();
-    numFused += fused;
-    addToReport(getOperation(), getArgument(), "sums made biases", fused);
-  }
-
-private:
-  FrozenRewritePatternSet patterns;
-  int64_t fused = 0;
 };
 
 } // namespace

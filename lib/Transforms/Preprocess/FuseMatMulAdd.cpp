@@ -5,6 +5,7 @@
 
 #include "Contraction.h"
 #include "OnnxQuant/Transforms/Passes.h"
+#include "PatternPass.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_FUSEMATMULADD
@@ -80,25 +81,12 @@ private:
 };
 
 struct FuseMatMulAdd
-    : public onnxquant::impl::FuseMatMulAddBase<FuseMatMulAdd> {
-  LogicalResult initialize(MLIRContext *context) override {
-    RewritePatternSet set(context);
-    set.add<FuseBias>(context, fused);
-    patterns = std::move(set);
-    return success();
+    : public PatternPass<FuseMatMulAdd,
+                         onnxquant::impl::FuseMatMulAddBase<FuseMatMulAdd>> {
+  static constexpr llvm::StringLiteral done = "products made Gemm";
+  static void populate(RewritePatternSet &set, int64_t &count) {
+    set.add<FuseBias>(set.getContext(), count);
   }
-
-  void runOnOperation() override {
-    fused = 0;
-    if (failed(applyPatterns(getOperation(), patterns)))
-      return signalPassFailure();
-    numFused += fused;
-    addToReport(getOperation(), getArgument(), "products made Gemm", fused);
-  }
-
-private:
-  FrozenRewritePatternSet patterns;
-  int64_t fused = 0;
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include "Contraction.h"
 #include "OnnxQuant/Transforms/Passes.h"
+#include "PatternPass.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_FUSEMUL
@@ -45,25 +46,12 @@ private:
   int64_t &count;
 };
 
-struct FuseMul : public onnxquant::impl::FuseMulBase<FuseMul> {
-  LogicalResult initialize(MLIRContext *context) override {
-    RewritePatternSet set(context);
-    set.add<FuseScale<MulOp>, FuseScale<DivOp>>(context, fused);
-    patterns = std::move(set);
-    return success();
+struct FuseMul
+    : public PatternPass<FuseMul, onnxquant::impl::FuseMulBase<FuseMul>> {
+  static constexpr llvm::StringLiteral done = "scales made weights";
+  static void populate(RewritePatternSet &set, int64_t &count) {
+    set.add<FuseScale<MulOp>, FuseScale<DivOp>>(set.getContext(), count);
   }
-
-  void runOnOperation() override {
-    fused = 0;
-    if (failed(applyPatterns(getOperation(), patterns)))
-      return signalPassFailure();
-    numFused += fused;
-    addToReport(getOperation(), getArgument(), "scales made weights", fused);
-  }
-
-private:
-  FrozenRewritePatternSet patterns;
-  int64_t fused = 0;
 };
 
 } // namespace

@@ -4,7 +4,7 @@
 
 #include "OnnxQuant/Dialect/ONNX/ShapeRules.h"
 #include "OnnxQuant/Transforms/Passes.h"
-#include "Rewriting.h"
+#include "PatternPass.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_FUSETRANSPOSE
@@ -57,25 +57,12 @@ private:
 };
 
 struct FuseTranspose
-    : public onnxquant::impl::FuseTransposeBase<FuseTranspose> {
-  LogicalResult initialize(MLIRContext *context) override {
-    RewritePatternSet set(context);
-    set.add<FuseIntoGemm>(context, fused);
-    patterns = std::move(set);
-    return success();
+    : public PatternPass<FuseTranspose,
+                         onnxquant::impl::FuseTransposeBase<FuseTranspose>> {
+  static constexpr llvm::StringLiteral done = "transposes made flags";
+  static void populate(RewritePatternSet &set, int64_t &count) {
+    set.add<FuseIntoGemm>(set.getContext(), count);
   }
-
-  void runOnOperation() override {
-    fused = 0;
-    if (failed(applyPatterns(getOperation(), patterns)))
-      return signalPassFailure();
-    numFused += fused;
-    addToReport(getOperation(), getArgument(), "transposes made flags", fused);
-  }
-
-private:
-  FrozenRewritePatternSet patterns;
-  int64_t fused = 0;
 };
 
 } // namespace

@@ -1,0 +1,38 @@
+// A pass that applies patterns of one kind and counts what they did.
+
+#ifndef ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_PATTERNPASS_H
+#define ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_PATTERNPASS_H
+
+#include "Rewriting.h"
+
+namespace onnxquant::preprocess {
+
+/// `Base` is what TableGen declares, with the statistic `numFused`. `Derived`
+/// says what it does to a model in `done`, and adds its patterns, which count
+/// into what they are given, in `populate(set, count)`.
+template <typename Derived, typename Base> class PatternPass : public Base {
+public:
+  llvm::LogicalResult initialize(mlir::MLIRContext *context) override {
+    mlir::RewritePatternSet set(context);
+    Derived::populate(set, count);
+    patterns = std::move(set);
+    return mlir::success();
+  }
+
+  void runOnOperation() override {
+    count = 0;
+    if (failed(applyPatterns(this->getOperation(), patterns)))
+      return this->signalPassFailure();
+    this->numFused += count;
+    addToReport(this->getOperation(), this->getArgument(), Derived::done,
+                count);
+  }
+
+private:
+  mlir::FrozenRewritePatternSet patterns;
+  int64_t count = 0;
+};
+
+} // namespace onnxquant::preprocess
+
+#endif // ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_PATTERNPASS_H
