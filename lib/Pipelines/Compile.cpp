@@ -35,6 +35,11 @@ static void addBufferization(OpPassManager &pm) {
 
 void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
                                          const CompileOptions &options) {
+  SetTargetOptions target;
+  target.triple = options.target.triple;
+  target.cpu = options.target.cpu;
+  target.features = options.target.features;
+  pm.addPass(createSetTarget(target));
   pm.addPass(createShapeInference());
   pm.addPass(createResolveBranches());
   ConvertONNXToLinalgOptions lowering;
@@ -80,11 +85,6 @@ void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
   EmitEntryPointOptions entry;
   entry.name = options.name;
   pm.addPass(createEmitEntryPoint(entry));
-  SetTargetOptions target;
-  target.triple = options.target.triple;
-  target.cpu = options.target.cpu;
-  target.features = options.target.features;
-  pm.addPass(createSetTarget(target));
 }
 
 namespace {

@@ -49,6 +49,7 @@ void onnxquant::registerAllDialects(DialectRegistry &registry) {
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
   onnx::registerQuantizableModels(registry);
+  onnxq::registerBufferizationModels(registry);
 }
 
 void onnxquant::registerAllPasses() {

@@ -3,6 +3,7 @@
 #ifndef ONNXQUANT_CONVERSION_PASSES_H
 #define ONNXQUANT_CONVERSION_PASSES_H
 
+#include "OnnxQuant/Support/TargetInfo.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include <memory>
@@ -25,6 +26,9 @@ inline constexpr llvm::StringLiteral workspaceBytesAttr =
 /// code is generated for (triple, cpu, features).
 inline constexpr llvm::StringLiteral modelNameAttr = "onnxq.model";
 inline constexpr llvm::StringLiteral targetAttr = "onnxq.target";
+/// What `onnxq.target` of the module around an op says of the processor; a
+/// processor of which nothing is known if there is none.
+TargetInfo getTargetInfo(mlir::Operation *op);
 /// On a Loop: the iterations after which it fails.
 inline constexpr llvm::StringLiteral maxIterationsAttr = "onnxq.max_iterations";
 /// Functions that a run's context is handed to.

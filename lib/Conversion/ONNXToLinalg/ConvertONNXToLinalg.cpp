@@ -3,6 +3,7 @@
 // and cf; the original types of the graph's ends stay as attributes.
 
 #include "AllLowerings.h"
+#include "Kernels.h"
 #include "Observers.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
@@ -205,6 +206,7 @@ void ConvertONNXToLinalg::runOnOperation() {
                          linalg::LinalgDialect, math::MathDialect,
                          scf::SCFDialect, tensor::TensorDialect>();
   target.addIllegalDialect<ir::ONNXDialect, ub::UBDialect>();
+  addKernelConversions(patterns, types, target);
   addObserverLowerings(patterns, types, target);
   // Left out values have no users in the end.
   target.addLegalOp<ModuleOp, UnrealizedConversionCastOp, ir::NoValueOp,

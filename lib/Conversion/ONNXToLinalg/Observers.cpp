@@ -87,7 +87,7 @@ void onnxquant::lowering::addObserverLowerings(
       types, patterns.getContext());
   target.addLegalDialect<bufferization::BufferizationDialect,
                          memref::MemRefDialect>();
-  target.addIllegalDialect<onnxq::ONNXQDialect>();
+  target.addIllegalOp<onnxq::StateOp, onnxq::StatisticsOp>();
   target.addDynamicallyLegalOp<onnxq::ObserveOp>([](onnxq::ObserveOp op) {
     return isa<MemRefType>(op.getInput().getType());
   });

@@ -7,12 +7,18 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnxq;
 
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQDialect.cpp.inc"
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQAttributes.cpp.inc"
 
 #define GET_OP_CLASSES
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.cpp.inc"
@@ -21,6 +27,10 @@ void ONNXQDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQAttributes.cpp.inc"
       >();
 }
 

@@ -1,4 +1,4 @@
-// Writes on the module what code it is for.
+// Writes on the module what code it is for, and reads it.
 
 #include "OnnxQuant/Conversion/Passes.h"
 #include "mlir/IR/Builders.h"
@@ -10,6 +10,22 @@ namespace onnxquant {
 
 using namespace mlir;
 using namespace onnxquant;
+
+TargetInfo onnxquant::getTargetInfo(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  DictionaryAttr target;
+  if (module)
+    target = module->getAttrOfType<DictionaryAttr>(targetAttr);
+  if (!target)
+    return TargetInfo();
+  auto read = [&](StringRef key) {
+    auto text = target.getAs<StringAttr>(key);
+    return text ? text.getValue() : StringRef();
+  };
+  return getTargetInfo(read("triple"), read("cpu"), read("features"));
+}
 
 namespace {
 struct SetTarget : public onnxquant::impl::SetTargetBase<SetTarget> {

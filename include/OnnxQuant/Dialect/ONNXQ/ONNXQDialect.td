@@ -9,7 +9,7 @@ include "mlir/IR/OpBase.td"
 def ONNXQ_Dialect : Dialect {
   let name = "onnxq";
   let cppNamespace = "::onnxquant::onnxq";
-  let summary = "observers of tensors in graphs that calibrate";
+  let summary = "observers of tensors, and kernels";
   let description = [{
     Ops that stand between those of the `onnx` dialect where ONNX has no word:
     observers, which count what goes through a tensor while a graph runs.
@@ -17,7 +17,12 @@ def ONNXQ_Dialect : Dialect {
     All observers of a graph write to one block of 64-bit words that the run
     begins with zeros and gives back as an output. A run therefore depends on
     its inputs only, and runs may be concurrent.
+
+    Kernels are contractions with a register tile per target. They appear between
+    ops of the `onnx` dialect with tensors of their types; from the lowering to
+    linalg on integers have no sign.
   }];
+  let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];

@@ -1,9 +1,10 @@
-// Observers: ops that count what goes through a tensor.
+// Observers: ops that count what goes through a tensor. Kernels are included.
 
 #ifndef ONNXQUANT_DIALECT_ONNXQ_OPS_TD
 #define ONNXQUANT_DIALECT_ONNXQ_OPS_TD
 
 include "OnnxQuant/Dialect/ONNXQ/ONNXQDialect.td"
+include "OnnxQuant/Dialect/ONNXQ/ONNXQKernels.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def ONNXQ_Words : MemRefRankOf<[I64], [1]>;

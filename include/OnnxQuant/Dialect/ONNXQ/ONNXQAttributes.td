@@ -1,0 +1,54 @@
+// Attributes of the `onnxq` dialect.
+
+#ifndef ONNXQUANT_DIALECT_ONNXQ_ATTRIBUTES_TD
+#define ONNXQUANT_DIALECT_ONNXQ_ATTRIBUTES_TD
+
+include "OnnxQuant/Dialect/ONNXQ/ONNXQDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def ONNXQ_PackingKind : I32EnumAttr<"PackingKind",
+    "the dot step that packed weights are for", [
+  // One product per lane and step: a plain multiply-add.
+  I32EnumAttrCase<"Fma", 0, "fma">,
+]> {
+  let cppNamespace = "::onnxquant::onnxq";
+  let genSpecializedAttr = 0;
+}
+
+def ONNXQ_PackingAttr : AttrDef<ONNXQ_Dialect, "Packing"> {
+  let mnemonic = "packing";
+  let summary = "how weights lie in memory, and for which register tile";
+  let description = [{
+    Weights [groups, depth, columns] are cut into panels of `nr` columns, the
+    last one filled with zeros; within a panel `step` consecutive products of
+    one column follow each other: [groups][columns / nr][depth / step][nr][step].
+    The kernel computes `mr` rows of a panel at a time. What a `kind` adds to
+    that order is told where it is packed.
+
+    Example:
+
+    ```mlir
+    #onnxq.packing<groups = 1, depth = 576, columns = 64, mr = 6, nr = 16, step = 1, kind = fma>
+    ```
+  }];
+  let parameters = (ins "int64_t":$groups, "int64_t":$depth,
+    "int64_t":$columns, "int64_t":$mr, "int64_t":$nr, "int64_t":$step,
+    EnumParameter<ONNXQ_PackingKind>:$kind);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    /// Panels of one group, and products of one column, both rounded up.
+    int64_t getPanels() const { return (getColumns() + getNr() - 1) / getNr(); }
+    int64_t getPaddedDepth() const {
+      return (getDepth() + getStep() - 1) / getStep() * getStep();
+    }
+    /// Elements of one panel and of all in the plain order.
+    int64_t getPanelSize() const { return getPaddedDepth() * getNr(); }
+    int64_t getSize() const {
+      return getGroups() * getPanels() * getPanelSize();
+    }
+  }];
+  let genVerifyDecl = 1;
+}
+
+#endif // ONNXQUANT_DIALECT_ONNXQ_ATTRIBUTES_TD

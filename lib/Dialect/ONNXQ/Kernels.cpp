@@ -1,0 +1,321 @@
+// Kernels: what the ops have in common, and their verifiers.
+
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "mlir/IR/Matchers.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnxq;
+
+#include "OnnxQuant/Dialect/ONNXQ/KernelOpInterface.cpp.inc"
+
+Type onnxquant::onnxq::getRegionType(Type elementType) {
+  if (auto integer = dyn_cast<IntegerType>(elementType))
+    return IntegerType::get(elementType.getContext(), integer.getWidth());
+  return elementType;
+}
+
+bool onnxquant::onnxq::isElementwise(Region &region) {
+  return llvm::all_of(region.front().without_terminator(), [](Operation &op) {
+    return op.hasTrait<OpTrait::ConstantLike>() ||
+           OpTrait::hasElementwiseMappableTraits(&op);
+  });
+}
+
+int64_t onnxquant::onnxq::countWindows(int64_t input, int64_t kernel,
+                                       int64_t stride, int64_t dilation,
+                                       int64_t pads) {
+  int64_t extent = (kernel - 1) * dilation + 1;
+  return input + pads < extent ? 0 : (input + pads - extent) / stride + 1;
+}
+
+/// Whether sizes are the same as far as both are known.
+static bool mayEqual(int64_t a, int64_t b) {
+  return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) || a == b;
+}
+
+//===----------------------------------------------------------------------===//
+// KernelOpInterface
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyExtra(KernelOpInterface op, AffineMap map,
+                                 ShapedType extra, size_t number) {
+  ShapedType output = op.getOutputType();
+  if (map.getNumDims() != output.getRank() || map.getNumSymbols() != 0 ||
+      !map.isProjectedPermutation(/*allowZeroInResults=*/true))
+    return op->emitOpError("expects a map from ")
+           << output.getRank() << " dimensions to some of them for extra "
+           << number << ", but got " << AffineMapAttr::get(map) << " [K1]";
+  if (static_cast<int64_t>(map.getNumResults()) != extra.getRank())
+    return op->emitOpError("expects extra ")
+           << number << " to have " << map.getNumResults()
+           << " dimensions, but got " << extra << " [K2]";
+  for (auto [expr, size] : llvm::zip(map.getResults(), extra.getShape())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    int64_t expected = dim ? output.getDimSize(dim.getPosition()) : 1;
+    if (!mayEqual(size, expected))
+      return op->emitOpError("expects size ")
+             << expected << " in extra " << number << ", but got " << extra
+             << " [K2]";
+  }
+  return success();
+}
+
+static LogicalResult verifyEpilogue(KernelOpInterface op) {
+  Block &block = op.getEpilogue().front();
+  OperandRange extras = op.getExtras();
+  if (block.getNumArguments() != extras.size() + 1)
+    return op->emitOpError("expects the epilogue to take ")
+           << extras.size() + 1 << " arguments, but got "
+           << block.getNumArguments() << " [K3]";
+  for (auto [number, extra] : llvm::enumerate(extras)) {
+    Type expected =
+        getRegionType(cast<ShapedType>(extra.getType()).getElementType());
+    Type type = block.getArgument(number + 1).getType();
+    if (type != expected)
+      return op->emitOpError("expects argument ")
+             << number + 1 << " of the epilogue to be " << expected
+             << ", but got " << type << " [K3]";
+  }
+  auto yield = dyn_cast<YieldOp>(block.back());
+  Type expected = getRegionType(op.getOutputType().getElementType());
+  if (!yield || yield.getValue().getType() != expected)
+    return op->emitOpError("expects the epilogue to yield ")
+           << expected << " [K4]";
+  if (!isElementwise(op.getEpilogue()))
+    return op->emitOpError(
+        "expects an epilogue that computes element by element [K5]");
+  return success();
+}
+
+static LogicalResult verifyWindow(KernelOpInterface op) {
+  size_t rank = op.getKernel().size();
+  auto isPositive = [](int64_t x) { return x > 0; };
+  if (op.getStrides().size() != rank || op.getDilations().size() != rank ||
+      op.getPads().size() != 2 * rank ||
+      !llvm::all_of(op.getKernel(), isPositive) ||
+      !llvm::all_of(op.getStrides(), isPositive) ||
+      !llvm::all_of(op.getDilations(), isPositive) ||
+      !llvm::all_of(op.getPads(), [](int64_t x) { return x >= 0; }))
+    return op->emitOpError("expects a positive stride and dilation, and two "
+                           "pads, per entry of kernel [K6]");
+  return success();
+}
+
+LogicalResult onnxquant::onnxq::detail::verifyKernel(KernelOpInterface op) {
+  SmallVector<AffineMap> maps = op.getMaps();
+  if (maps.size() != op.getExtras().size())
+    return op->emitOpError("expects a map per extra, but got ")
+           << maps.size() << " for " << op.getExtras().size() << " [K1]";
+  for (auto [number, extra] : llvm::enumerate(op.getExtras()))
+    if (failed(verifyExtra(op, maps[number], cast<ShapedType>(extra.getType()),
+                           number)))
+      return failure();
+  if (failed(verifyEpilogue(op)))
+    return failure();
+  return verifyWindow(op);
+}
+
+void onnxquant::onnxq::detail::getBlockEffects(
+    Operation *op, OpOperand &init,
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<BaseMemRefType>(operand.get().getType()))
+      continue;
+    if (&operand == &init)
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+    else
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Packing
+//===----------------------------------------------------------------------===//
+
+LogicalResult PackingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t groups, int64_t depth,
+                                  int64_t columns, int64_t mr, int64_t nr,
+                                  int64_t step, PackingKind kind) {
+  for (int64_t size : {groups, depth, columns, mr, nr, step})
+    if (size < 1)
+      return emitError() << "expects positive sizes, but got " << size;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// contract
+//===----------------------------------------------------------------------===//
+
+static int64_t dimFromEnd(Value value, int64_t index) {
+  auto type = cast<ShapedType>(value.getType());
+  return type.getDimSize(type.getRank() - index);
+}
+
+int64_t ContractOp::getGroups() {
+  if (auto packing = getPackingAttr())
+    return packing.getGroups();
+  return getBatched() ? 1 : getWeights().getType().getDimSize(0);
+}
+int64_t ContractOp::getDepth() {
+  if (auto packing = getPackingAttr())
+    return packing.getDepth();
+  return dimFromEnd(getWeights(), 2);
+}
+int64_t ContractOp::getColumns() {
+  if (auto packing = getPackingAttr())
+    return packing.getColumns();
+  return dimFromEnd(getWeights(), 1);
+}
+int64_t ContractOp::getChannels() {
+  int64_t taps = std::accumulate(getKernel().begin(), getKernel().end(),
+                                 int64_t(1), std::multiplies<>());
+  return getDepth() / taps;
+}
+
+void ContractOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  detail::getBlockEffects(*this, getInitMutable(), effects);
+}
+
+static LogicalResult verifyWeights(ContractOp op) {
+  ShapedType input = op.getInput().getType(), weights =
+                                                  op.getWeights().getType();
+  int64_t rank = weights.getRank(), batches = input.getRank() - 2;
+  bool batched = op.getBatched();
+  bool fits = true;
+  if (auto packing = op.getPackingAttr()) {
+    fits = rank == (batched ? batches + 1 : 1) &&
+           !weights.isDynamicDim(rank - 1) &&
+           weights.getDimSize(rank - 1) >= packing.getSize();
+    rank = rank - 1;
+  } else {
+    fits = rank == (batched ? batches + 2 : 3) &&
+           !weights.isDynamicDim(rank - 2) && !weights.isDynamicDim(rank - 1) &&
+           (batched || !weights.isDynamicDim(0));
+    rank = rank - 2;
+  }
+  if (fits && batched)
+    for (int64_t i = 0; i < batches; ++i)
+      fits &= mayEqual(weights.getDimSize(i), input.getDimSize(i));
+  int64_t channels = input.getDimSize(input.getRank() - 1);
+  if (fits && (op.getChannels() * op.getGroups() != channels ||
+               op.getDepth() % std::max<int64_t>(op.getChannels(), 1) != 0))
+    fits = false;
+  if (!fits)
+    return op.emitOpError("expects weights for ")
+           << input << ", but got " << weights << " [C2]";
+  return success();
+}
+
+static LogicalResult verifyOutput(ContractOp op) {
+  ShapedType input = op.getInput().getType(), output = op.getInit().getType();
+  bool fits = output.getRank() == input.getRank();
+  for (int64_t i = 0; fits && i < input.getRank(); ++i) {
+    int64_t size = input.getDimSize(i), spatial = i - 1;
+    if (i == input.getRank() - 1)
+      size = op.getGroups() * op.getColumns();
+    else if (!op.getKernel().empty() && i > 0 && !ShapedType::isDynamic(size))
+      size = countWindows(
+          size, op.getKernel()[spatial], op.getStrides()[spatial],
+          op.getDilations()[spatial],
+          op.getPads()[spatial] + op.getPads()[op.getKernel().size() + spatial]);
+    fits = mayEqual(size, output.getDimSize(i));
+  }
+  if (!fits)
+    return op.emitOpError("expects an output for ")
+           << input << ", but got " << output << " [C3]";
+  if (op->getNumResults() > 0 &&
+      (op.isOnBuffers() || op->getResult(0).getType() != output))
+    return op.emitOpError("expects a result of the destination's type [C3]");
+  return success();
+}
+
+static bool isKernelElement(Type type) {
+  return type.isF32() || (type.isInteger() && (type.getIntOrFloatBitWidth() ==
+                                                   8 ||
+                                               type.getIntOrFloatBitWidth() ==
+                                                   16));
+}
+
+LogicalResult ContractOp::verify() {
+  ShapedType input = getInput().getType();
+  int64_t spatial = getKernel().size();
+  if (spatial > 0 ? input.getRank() != spatial + 2
+                  : input.getRank() < (getBatched() ? 2 : 1))
+    return emitOpError("expects an input of ")
+           << (spatial > 0 ? spatial + 2 : getBatched() ? 2 : 1)
+           << " dimensions, but got " << input << " [C1]";
+  if (spatial > 0 && getBatched())
+    return emitOpError("expects no window if it is batched [C7]");
+  if (failed(verifyWindow(cast<KernelOpInterface>(getOperation()))) ||
+      failed(verifyWeights(*this)) || failed(verifyOutput(*this)))
+    return failure();
+  Type element = input.getElementType();
+  Type accumulator =
+      cast<KernelOpInterface>(getOperation()).getAccumulatorType();
+  bool isFloat = element.isF32();
+  if (!isKernelElement(element) ||
+      isFloat != (getWeights().getType().getElementType().isF32()) ||
+      (isFloat ? !accumulator.isF32()
+               : !accumulator.isSignlessInteger(32) &&
+                     !accumulator.isSignlessInteger(64)))
+    return emitOpError("expects f32 or integers of 8 or 16 bits, but got ")
+           << element << " times " << getWeights().getType().getElementType()
+           << " in " << accumulator << " [C4]";
+  if (isFloat && (getInputUnsigned() || getWeightsUnsigned()))
+    return emitOpError("expects floats to have no unsigned operands [C5]");
+  if (getPad() && getPad().getType() != getRegionType(element))
+    return emitOpError("expects pad to be ")
+           << getRegionType(element) << ", but got " << getPad().getType()
+           << " [C6]";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// stage
+//===----------------------------------------------------------------------===//
+
+void StageOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  detail::getBlockEffects(*this, getInitMutable(), effects);
+}
+
+LogicalResult StageOp::verify() {
+  ShapedType input = getInput().getType(), output = getInit().getType();
+  int64_t rank = input.getRank();
+  if (rank < 2 || output.getRank() != rank)
+    return emitOpError("expects two ranks of at least 2, but got ")
+           << input << " and " << output << " [C1]";
+  ArrayRef<int64_t> pads = getPads();
+  if (static_cast<int64_t>(pads.size()) != 2 * (rank - 2) ||
+      llvm::any_of(pads, [](int64_t pad) { return pad < 0; }))
+    return emitOpError("expects two pads per spatial dimension, but got ")
+           << pads.size() << " [C2]";
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t size = input.getDimSize(i), out = output.getDimSize(i);
+    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(out))
+      continue;
+    if (i > 0 && i < rank - 1)
+      size += pads[i - 1] + pads[rank - 2 + i - 1];
+    if (i == rank - 1 ? out < size : out != size)
+      return emitOpError("expects size ")
+             << size << " in dimension " << i << ", but got " << out << " [C3]";
+  }
+  Block &block = getConversion().front();
+  auto yield = dyn_cast<YieldOp>(block.back());
+  Type stored = getRegionType(output.getElementType());
+  if (block.getNumArguments() != 1 ||
+      block.getArgument(0).getType() != getRegionType(input.getElementType()) ||
+      !yield || yield.getValue().getType() != stored)
+    return emitOpError("expects a region from ")
+           << getRegionType(input.getElementType()) << " to " << stored
+           << " [C4]";
+  if (getPad() && getPad().getType() != stored)
+    return emitOpError("expects pad to be ")
+           << stored << ", but got " << getPad().getType() << " [C5]";
+  return success();
+}
