@@ -2,6 +2,8 @@
 
 #include "OnnxQuant/Pipelines/Compile.h"
 #include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Pipelines/JitExecutor.h"
+#include "OnnxQuant/Pipelines/Preprocess.h"
 #include "OnnxQuant/Target/Header.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
 #include "OnnxQuant/Transforms/Passes.h"
@@ -19,6 +21,14 @@
 
 using namespace mlir;
 using namespace onnxquant;
+
+/// What a runtime does to a model when it loads it. What was folded into code
+/// needs no names or opsets of its own, so nothing is left out.
+static void addPreparation(OpPassManager &pm) {
+  PreprocessOptions options;
+  options.executor = createFoldingExecutor;
+  llvm::cantFail(buildPreprocessPipeline(pm, options));
+}
 
 /// Tensors become buffers, updated in place where nothing reads the old value.
 static void addBufferization(OpPassManager &pm) {
@@ -40,7 +50,10 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   target.cpu = options.target.cpu;
   target.features = options.target.features;
   pm.addPass(createSetTarget(target));
-  pm.addPass(createShapeInference());
+  if (options.prepare)
+    addPreparation(pm);
+  else
+    pm.addPass(createShapeInference());
   pm.addPass(createResolveBranches());
   ConvertONNXToLinalgOptions lowering;
   lowering.maxIterations = options.maxIterations;
@@ -103,6 +116,8 @@ struct LLVMPipelineOptions : public PassPipelineOptions<LLVMPipelineOptions> {
                            llvm::cl::desc("prefix of the emitted symbols")};
   Option<bool> checkBounds{*this, "check-bounds", llvm::cl::init(false),
                            llvm::cl::desc("check every access to a buffer")};
+  Option<bool> prepare{*this, "prepare", llvm::cl::init(true),
+                       llvm::cl::desc("fold and fuse the graph first")};
   Option<int64_t> maxIterations{
       *this, "max-iterations", llvm::cl::init(0),
       llvm::cl::desc("iterations after which a Loop fails; 0 lets it run on")};
@@ -131,6 +146,7 @@ readOptions(const LLVMPipelineOptions &options,
   compile.target = *target;
   compile.name = options.name;
   compile.checkBounds = options.checkBounds;
+  compile.prepare = options.prepare;
   compile.maxIterations = options.maxIterations;
   return compile;
 }

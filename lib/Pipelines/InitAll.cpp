@@ -54,8 +54,7 @@ void onnxquant::registerAllDialects(DialectRegistry &registry) {
 
 void onnxquant::registerAllPasses() {
   // The first registration of a pass counts: this one can compute.
-  registerPass(
-      [] { return createFoldConstants([] { return createJitExecutor(); }); });
+  registerPass([] { return createFoldConstants(createFoldingExecutor); });
   registerOnnxQuantPasses();
   registerOnnxQuantQuantizePasses();
   registerOnnxQuantConversionPasses();

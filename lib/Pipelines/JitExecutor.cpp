@@ -49,3 +49,9 @@ private:
 std::unique_ptr<Executor> onnxquant::createJitExecutor(CompileOptions options) {
   return std::make_unique<JitExecutor>(std::move(options));
 }
+
+std::unique_ptr<Executor> onnxquant::createFoldingExecutor() {
+  CompileOptions options;
+  options.prepare = false;
+  return createJitExecutor(std::move(options));
+}

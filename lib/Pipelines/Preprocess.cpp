@@ -323,7 +323,7 @@ void onnxquant::registerPreprocessPipeline() {
         options.intMax = parsed.intMax;
         options.maxOpset = parsed.maxOpset;
         options.dynamicBatch = parsed.dynamicBatch;
-        options.executor = [] { return createJitExecutor(); };
+        options.executor = createFoldingExecutor;
         if (llvm::Error error = buildPreprocessPipeline(pm, options))
           return fail(llvm::toString(std::move(error)));
         return success();

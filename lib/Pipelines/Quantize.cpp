@@ -12,7 +12,7 @@ onnxquant::buildQuantizePipeline(OpPassManager &pm,
                                  const QuantizePipelineOptions &options) {
   if (options.preprocess) {
     PreprocessOptions preprocess;
-    preprocess.executor = [] { return createJitExecutor(); };
+    preprocess.executor = createFoldingExecutor;
     if (llvm::Error error = buildPreprocessPipeline(pm, preprocess))
       return error;
   } else {

@@ -96,7 +96,7 @@ static int preprocess(Settings &settings) {
   MLIRContext context(registry);
   ModelDiagnosticHandler handler(&context);
   PassManager pm(&context);
-  settings.pipeline.executor = [] { return createJitExecutor(); };
+  settings.pipeline.executor = createFoldingExecutor;
   if (llvm::Error error = buildPreprocessPipeline(pm, settings.pipeline)) {
     llvm::errs() << "error: onnxq preprocess: "
                  << llvm::toString(std::move(error)) << "\n";

@@ -17,6 +17,9 @@ struct CompileOptions {
   std::string name = "model";
   /// Check at run time that every access to a buffer is in its bounds.
   bool checkBounds = false;
+  /// Prepare the graph first: fold constants and normalizations, fuse sums,
+  /// products and paddings into contractions.
+  bool prepare = true;
   /// Iterations after which a Loop fails; 0 lets it run on.
   int64_t maxIterations = 0;
 };
