@@ -67,6 +67,7 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   pm.addPass(createHoistChecks());
   pm.addPass(createFuseObservers());
   pm.addPass(createCarryInPlace());
+  pm.addPass(createOutlineKernels());
   pm.addPass(createPlanMemory());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createLowerCopies());
@@ -78,6 +79,9 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
 void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
                                         const CompileOptions &options) {
   buildONNXToLoopsPipeline(pm, options);
+  ExpandMathOptions math;
+  math.fma = hasFusedMultiplyAdd(options.target);
+  pm.addPass(createExpandMath(math));
   if (options.checkBounds)
     pm.addPass(createCheckBounds());
   pm.addPass(createLowerChecks());
