@@ -55,6 +55,7 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   else
     pm.addPass(createShapeInference());
   pm.addPass(createResolveBranches());
+  pm.addPass(createConvertONNXToKernels());
   ConvertONNXToLinalgOptions lowering;
   lowering.maxIterations = options.maxIterations;
   pm.addPass(createConvertONNXToLinalg(lowering));
@@ -62,12 +63,15 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createFuseElementwise());
+  pm.addPass(createFuseEpilogue());
+  pm.addPass(createPackWeights());
   pm.addPass(createCSEPass());
   addBufferization(pm);
   pm.addPass(createHoistChecks());
   pm.addPass(createFuseObservers());
   pm.addPass(createCarryInPlace());
   pm.addPass(createPlanMemory());
+  pm.addPass(createLowerKernels());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createLowerCopies());
   pm.addPass(createCanonicalizerPass());
