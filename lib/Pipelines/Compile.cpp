@@ -55,6 +55,7 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   else
     pm.addPass(createShapeInference());
   pm.addPass(createResolveBranches());
+  pm.addPass(createConvertONNXToKernels());
   ConvertONNXToLinalgOptions lowering;
   lowering.maxIterations = options.maxIterations;
   pm.addPass(createConvertONNXToLinalg(lowering));
@@ -62,6 +63,8 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createFuseElementwise());
+  pm.addPass(createFuseEpilogue());
+  pm.addPass(createPackWeights());
   pm.addPass(createCSEPass());
   addBufferization(pm);
   pm.addPass(createHoistChecks());
@@ -69,6 +72,7 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   pm.addPass(createCarryInPlace());
   pm.addPass(createOutlineKernels());
   pm.addPass(createPlanMemory());
+  pm.addPass(createLowerKernels());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createLowerCopies());
   pm.addPass(createCanonicalizerPass());

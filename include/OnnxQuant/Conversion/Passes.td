@@ -74,6 +74,111 @@ def ConvertONNXToLinalg : Pass<"onnx-to-linalg", "::mlir::ModuleOp"> {
   ];
 }
 
+def ConvertONNXToKernels : Pass<"onnx-to-kernels", "::mlir::ModuleOp"> {
+  let summary = "turn convolutions and products of matrices into kernels";
+  let description = [{
+    Convolutions and products whose weights are constant become `onnxq.contract`
+    with channels last; transposes stand around them. Small floats are computed
+    as `f32` between casts. What isn't constant, and windows whose pads depend on
+    sizes that aren't known, stay for `onnx-to-linalg`.
+
+    ```mlir
+    %y = "onnx.Conv"(%x, %w, %b) {pads = [1, 1, 1, 1], ...} : (tensor<1x8x9x9xf32>, tensor<16x8x3x3xf32>, tensor<16xf32>) -> tensor<1x16x9x9xf32>
+    // becomes
+    %t = "onnx.Transpose"(%x) {perm = [0, 2, 3, 1]} : (tensor<1x8x9x9xf32>) -> tensor<1x9x9x8xf32>
+    %e = tensor.empty() : tensor<1x9x9x16xf32>
+    %c = onnxq.contract ins(%t, %v : tensor<1x9x9x8xf32>, tensor<1x72x16xf32>) extras(%b : tensor<16xf32>) outs(%e : tensor<1x9x9x16xf32>) attributes {...} {
+    ^bb0(%acc: f32, %bias: f32):
+      %s = arith.addf %acc, %bias : f32
+      onnxq.yield %s : f32
+    } -> tensor<1x9x9x16xf32>
+    %y = "onnx.Transpose"(%c) {perm = [0, 3, 1, 2]} : (tensor<1x9x9x16xf32>) -> tensor<1x16x9x9xf32>
+    ```
+  }];
+  let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
+    "::onnxquant::onnxq::ONNXQDialect", "::mlir::arith::ArithDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Kernels in the graph">,
+  ];
+}
+
+def FuseEpilogue : Pass<"onnxq-fuse-epilogue", "::mlir::ModuleOp"> {
+  let summary = "compute what follows a kernel on its accumulators";
+  let description = [{
+    A `linalg.generic` that computes element by element, and is the only reader
+    of a kernel's result, goes into the kernel's epilogue; the other tensors that
+    it reads become extras.
+
+    ```mlir
+    %c = onnxq.contract ... { ^bb0(%acc: f32): onnxq.yield %acc : f32 } -> tensor<1x9x9x16xf32>
+    %y = linalg.generic {...} ins(%c, %r) outs(%e) { ... arith.addf ... }
+    // becomes
+    %y = onnxq.contract ... extras(%r : tensor<1x9x9x16xf32>) ... {
+    ^bb0(%acc: f32, %x: f32):
+      %s = arith.addf %acc, %x : f32
+      onnxq.yield %s : f32
+    } -> tensor<1x9x9x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+    "::onnxquant::onnxq::ONNXQDialect"];
+  let statistics = [
+    Statistic<"numFused", "fused", "Ops that went into an epilogue">,
+  ];
+}
+
+def PackWeights : Pass<"onnxq-pack-weights", "::mlir::ModuleOp"> {
+  let summary = "choose register tiles and bring weights into their order";
+  let description = [{
+    For every contraction of floats the target's registers, the number of rows
+    and of columns decide on the tile; its constant weights are brought into the
+    order in which the tile reads them. An input with padding but few channels is
+    staged: so a whole row of the window is one run.
+
+    ```mlir
+    %c = onnxq.contract ins(%x, %w : tensor<64x32xf32>, tensor<1x32x16xf32>) ...
+    // becomes
+    %c = onnxq.contract ins(%x, %p : tensor<64x32xf32>, tensor<512xf32>) ... {packing = #onnxq.packing<groups = 1, depth = 32, columns = 16, mr = 6, nr = 16, step = 1, kind = fma>} ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect", "::onnxquant::onnxq::ONNXQDialect"];
+  let statistics = [
+    Statistic<"numPacked", "packed", "Contractions with packed weights">,
+    Statistic<"numStaged", "staged", "Inputs that are staged">,
+  ];
+}
+
+def LowerKernels : Pass<"onnxq-lower-kernels", "::mlir::ModuleOp"> {
+  let summary = "turn kernels on buffers into loops over register tiles";
+  let description = [{
+    A contraction becomes a grid of tiles (`scf.parallel`: blocks of rows, panels
+    of columns, tiles of rows), each of which sums its products in vectors and
+    applies the epilogue to them. The last tile of rows begins earlier and
+    computes some rows again; the last panel of columns has a tile of its own.
+    Places around the input are read from a row of zeros.
+
+    ```mlir
+    onnxq.contract ins(%x, %w : memref<64x32xf32>, memref<512xf32>) outs(%y : memref<64x16xf32>) ...
+    // becomes
+    scf.parallel (%p, %t) = (%c0, %c0) to (%c1, %c11) step (%c1, %c1) {
+      ...
+      %sums:12 = scf.for %k = %c0 to %c32 step %c1 iter_args(...) {
+        ... vector.fma ...
+      }
+      ... vector.store ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numLowered", "lowered", "Kernels that became loops">,
+  ];
+}
+
 def PrintLowerings : Pass<"onnx-print-lowerings", "::mlir::ModuleOp"> {
   let summary = "print which ops of the onnx dialect have a lowering";
   let description = [{

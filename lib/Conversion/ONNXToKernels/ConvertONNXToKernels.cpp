@@ -1,0 +1,40 @@
+// Turns ops that a kernel computes into that kernel. Enters: graphs with
+// inferred shapes. Leaves: kernels with channels last and transposes around
+// them; ops whose weights or windows are only known at run time stay.
+
+#include "OnnxQuant/Conversion/Passes.h"
+#include "Patterns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+namespace onnxquant {
+#define GEN_PASS_DEF_CONVERTONNXTOKERNELS
+#include "OnnxQuant/Conversion/Passes.h.inc"
+} // namespace onnxquant
+
+using namespace mlir;
+using namespace onnxquant;
+
+namespace {
+struct ConvertONNXToKernels
+    : public onnxquant::impl::ConvertONNXToKernelsBase<ConvertONNXToKernels> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet set(context);
+    kernels::addConvolutionPatterns(set);
+    kernels::addProductPatterns(set);
+    patterns = std::move(set);
+    return success();
+  }
+
+  void runOnOperation() override {
+    // One kernel per op: no folding, which would look at large constants.
+    walkAndApplyPatterns(getOperation(), patterns);
+    getOperation().walk([&](onnxq::KernelOpInterface) { ++numKernels; });
+  }
+
+private:
+  FrozenRewritePatternSet patterns;
+};
+} // namespace

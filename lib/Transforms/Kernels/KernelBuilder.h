@@ -1,0 +1,83 @@
+// What lowerings of kernels are written with: index arithmetic that folds,
+// buffers as flat memory, vectors of which some lanes count, and epilogues on
+// vectors.
+
+#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_KERNELBUILDER_H
+#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_KERNELBUILDER_H
+
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <functional>
+
+namespace onnxquant::kernels {
+
+/// A buffer seen as flat memory; sizes and strides are constants where known.
+struct FlatBuffer {
+  mlir::Value memory;
+  llvm::SmallVector<mlir::Value> sizes, strides;
+  mlir::Type element;
+
+  size_t rank() const { return sizes.size(); }
+};
+
+class KernelBuilder : public mlir::ImplicitLocOpBuilder {
+public:
+  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
+
+  //===--- Indices --------------------------------------------------------===//
+  mlir::Value index(int64_t value);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value add(mlir::Value a, int64_t b) { return add(a, index(b)); }
+  mlir::Value sub(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, int64_t b) { return mul(a, index(b)); }
+  /// Of numbers that are not negative.
+  mlir::Value div(mlir::Value a, mlir::Value b);
+  mlir::Value rem(mlir::Value a, mlir::Value b);
+  mlir::Value ceilDiv(mlir::Value a, mlir::Value b);
+  mlir::Value min(mlir::Value a, mlir::Value b);
+  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
+  static std::optional<int64_t> known(mlir::Value value);
+
+  //===--- Loops ----------------------------------------------------------===//
+  /// Steps of one from 0; a loop that runs once is none. `body` gets the index
+  /// and the carried values and returns the new ones.
+  llvm::SmallVector<mlir::Value>
+  loop(mlir::Value count, mlir::ValueRange carried,
+       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
+                                                         mlir::ValueRange)>
+           body);
+  /// A grid of independent steps, the last index innermost. Dimensions of one
+  /// step are left out.
+  void grid(llvm::ArrayRef<mlir::Value> counts,
+            llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
+
+  //===--- Memory ---------------------------------------------------------===//
+  FlatBuffer flatten(mlir::Value buffer);
+  mlir::Value castBuffer(mlir::Value memory, mlir::MemRefType type);
+  mlir::Value loadScalar(mlir::Value memory, mlir::Value place);
+  /// A vector of which `valid` lanes are read; the others are zero.
+  mlir::Value loadVector(mlir::Value memory, mlir::Value place, int64_t lanes,
+                         int64_t valid, mlir::Type element);
+  /// Writes the first `valid` lanes.
+  void storeVector(mlir::Value vector, mlir::Value memory, mlir::Value place,
+                   int64_t valid);
+  /// A constant vector of zeros.
+  mlir::Value zeros(int64_t lanes, mlir::Type element);
+  mlir::Value broadcast(mlir::Value scalar, int64_t lanes);
+
+  //===--- Regions --------------------------------------------------------===//
+  /// A region that computes element by element, on vectors: its yielded value.
+  mlir::Value repeatOnVectors(mlir::Region &region,
+                              llvm::ArrayRef<mlir::Value> arguments,
+                              int64_t lanes);
+};
+
+/// A private constant of at least `count` zeros of a module, for what lies
+/// around an input.
+mlir::Value getZeros(KernelBuilder &b, mlir::Operation *op, int64_t count,
+                     mlir::Type element);
+
+} // namespace onnxquant::kernels
+
+#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_KERNELBUILDER_H

@@ -1,0 +1,379 @@
+// Contractions of floats: tiles of rows by columns in registers.
+//
+// A row is a place of the output: all its dimensions but the last, in order.
+// Tiles start at a row and a panel of columns; rows carry offsets into the
+// input, so that a convolution needs no copy of its windows. A tile's sums take
+// the window's taps in order, channels in order. Where the window reaches
+// beyond the input, a row of zeros is read instead.
+
+#include "LowerKernels.h"
+#include "RegisterTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::kernels;
+
+/// The part of an input that stays in the cache while all panels of columns
+/// pass by.
+static constexpr int64_t cachedBytes = 256 * 1024;
+
+namespace {
+
+/// A tile's place: its group, panel and first row, and how much of the panel
+/// counts.
+struct TilePlace {
+  Value group, panel, row;
+  int64_t rows, columns;
+};
+
+/// Where a row's elements are read: a buffer and a place in it.
+struct RowSource {
+  Value memory, place;
+};
+
+class FmaContractLowering {
+public:
+  FmaContractLowering(onnxq::ContractOp op, const TargetInfo &target);
+  void lower();
+
+private:
+  void emitGrid(int64_t rows);
+  void emitPanels(int64_t rows, Value panels, Value firstPanel,
+                  int64_t columns);
+  void emitTile(const TilePlace &place);
+
+  SmallVector<SmallVector<Value>> getRowIndices(const TilePlace &place);
+  SmallVector<Value> sumTaps(const TilePlace &place,
+                             ArrayRef<SmallVector<Value>> rows,
+                             SmallVector<Value> sums);
+  SmallVector<Value> sumRun(ArrayRef<RowSource> rows, Value weight,
+                            int64_t length, ValueRange sums, int64_t columns);
+  SmallVector<RowSource> getSources(const TilePlace &place,
+                                    ArrayRef<SmallVector<Value>> rows,
+                                    ArrayRef<Value> taps);
+  void storeRow(const TilePlace &place, int64_t row, ArrayRef<Value> indices,
+                ArrayRef<Value> sums);
+  Value loadExtra(size_t number, ArrayRef<Value> indices, Value column,
+                  int64_t valid);
+  Value getRowPlace(const FlatBuffer &buffer, AffineMap map,
+                    ArrayRef<Value> indices);
+
+  onnxq::ContractOp op;
+  onnxq::PackingAttr packing;
+  KernelBuilder b;
+  bool hasFMA;
+  int64_t lanes;
+  int64_t spatial;
+  int64_t channels;
+  FlatBuffer input, weights, output;
+  SmallVector<FlatBuffer> extras;
+  SmallVector<AffineMap> maps;
+  /// Dimensions of the window that are loops; the last ones may be part of a
+  /// run of contiguous elements.
+  int64_t loopDims;
+  int64_t run;
+  Value numRows;
+  Value zeros;
+};
+
+} // namespace
+
+FmaContractLowering::FmaContractLowering(onnxq::ContractOp op,
+                                         const TargetInfo &target)
+    : op(op), packing(op.getPackingAttr()), b(op.getLoc(), op),
+      hasFMA(target.hasFMA), lanes(getTileLanes(target)),
+      spatial(op.getKernel().size()), channels(op.getChannels()),
+      input(b.flatten(op.getInput())), weights(b.flatten(op.getWeights())),
+      output(b.flatten(op.getInit())),
+      maps(cast<onnxq::KernelOpInterface>(op.getOperation()).getMaps()) {
+  for (Value extra : op.getExtras())
+    extras.push_back(b.flatten(extra));
+  lanes = std::min(lanes, packing.getNr());
+  numRows = b.index(1);
+  for (size_t i = 0; i + 1 < output.rank(); ++i)
+    numRows = b.mul(numRows, output.sizes[i]);
+  bool isPadded = llvm::any_of(op.getPads(), [](int64_t p) { return p > 0; });
+  if (isPadded)
+    zeros = b.flatten(getZeros(b, op, channels, input.element)).memory;
+  loopDims = spatial;
+  run = channels;
+  // A row of the window is contiguous if its taps are neighbours.
+  if (!isPadded && spatial > 0 && packing.getGroups() == 1 &&
+      op.getDilations()[spatial - 1] == 1 &&
+      KernelBuilder::known(input.strides[spatial]) == channels) {
+    --loopDims;
+    run = op.getKernel()[spatial - 1] * channels;
+  }
+}
+
+void FmaContractLowering::lower() {
+  std::optional<int64_t> known = KernelBuilder::known(numRows);
+  if (known) {
+    if (*known > 0)
+      emitGrid(std::min(packing.getMr(), *known));
+    return;
+  }
+  // Fewer rows than a tile's are computed one by one.
+  Value isTall = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, numRows,
+                                       b.index(packing.getMr()));
+  auto branch = scf::IfOp::create(b, isTall, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenYield());
+  emitGrid(packing.getMr());
+  b.setInsertionPoint(branch.elseYield());
+  emitGrid(1);
+}
+
+/// Whole panels, and the rest of the columns.
+void FmaContractLowering::emitGrid(int64_t rows) {
+  int64_t whole = packing.getColumns() / packing.getNr();
+  int64_t rest = packing.getColumns() % packing.getNr();
+  if (whole > 0)
+    emitPanels(rows, b.index(whole), b.index(0), packing.getNr());
+  if (rest > 0)
+    emitPanels(rows, b.index(1), b.index(whole), rest);
+}
+
+void FmaContractLowering::emitPanels(int64_t rows, Value panels,
+                                     Value firstPanel, int64_t columns) {
+  Value tiles = b.ceilDiv(numRows, b.index(rows));
+  // Blocks of tiles whose input stays in the cache, as equal as possible.
+  int64_t rowBytes = channels * packing.getGroups() * 4;
+  for (int64_t stride : op.getStrides())
+    rowBytes *= stride;
+  int64_t most = std::max<int64_t>(1, cachedBytes / (rowBytes * rows));
+  bool isSingle = KernelBuilder::known(panels) == 1;
+  Value blocks = isSingle ? b.index(1) : b.ceilDiv(tiles, b.index(most));
+  Value tilesOfBlock = isSingle ? tiles : b.ceilDiv(tiles, blocks);
+  Value last = b.sub(numRows, b.index(rows));
+  Value groups = b.index(packing.getGroups());
+  b.grid({groups, blocks, panels, tilesOfBlock}, [&](ArrayRef<Value> at) {
+    Value tile = b.add(b.mul(at[1], tilesOfBlock), at[3]);
+    // The last tile begins earlier, and repeats some rows.
+    Value row = b.min(b.mul(tile, rows), last);
+    emitTile({at[0], b.add(firstPanel, at[2]), row, rows, columns});
+  });
+}
+
+/// The output's indices of a tile's rows, without the last one.
+SmallVector<SmallVector<Value>>
+FmaContractLowering::getRowIndices(const TilePlace &place) {
+  size_t rank = output.rank() - 1;
+  SmallVector<SmallVector<Value>> rows;
+  if (rank == 0)
+    return SmallVector<SmallVector<Value>>(place.rows);
+  SmallVector<Value> first(rank);
+  Value rest = place.row;
+  for (size_t i = rank; i-- > 1;) {
+    first[i] = b.rem(rest, output.sizes[i]);
+    rest = b.div(rest, output.sizes[i]);
+  }
+  first[0] = rest;
+  rows.push_back(first);
+  for (int64_t row = 1; row < place.rows; ++row) {
+    // The next place: a dimension at its end starts again.
+    SmallVector<Value> next = rows.back();
+    Value carry;
+    for (size_t i = rank; i-- > 0;) {
+      Value size = output.sizes[i];
+      if (KernelBuilder::known(size) == 1 && i > 0)
+        continue;
+      Value after = b.add(next[i], b.index(1));
+      if (carry)
+        after = b.select(carry, after, next[i]);
+      if (i == 0) {
+        next[i] = after;
+        break;
+      }
+      Value wraps = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq,
+                                                  after, size);
+      next[i] = b.select(wraps, b.index(0), after);
+      carry = wraps;
+    }
+    rows.push_back(next);
+  }
+  return rows;
+}
+
+void FmaContractLowering::emitTile(const TilePlace &place) {
+  SmallVector<SmallVector<Value>> rows = getRowIndices(place);
+  int64_t vectors = llvm::divideCeil(place.columns, lanes);
+  Value zero = b.zeros(lanes, b.getF32Type());
+  SmallVector<Value> sums(place.rows * vectors, zero);
+  sums = sumTaps(place, rows, sums);
+  for (int64_t row = 0; row < place.rows; ++row)
+    storeRow(place, row, rows[row],
+             ArrayRef(sums).slice(row * vectors, vectors));
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+/// Where each row reads the window's tap `taps` (of the dimensions that are
+/// loops).
+SmallVector<RowSource>
+FmaContractLowering::getSources(const TilePlace &place,
+                                ArrayRef<SmallVector<Value>> rows,
+                                ArrayRef<Value> taps) {
+  Value group = b.mul(place.group, channels);
+  SmallVector<RowSource> sources;
+  for (const SmallVector<Value> &indices : rows) {
+    Value at = group, inside;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      bool isWindow = spatial > 0 && i > 0;
+      if (!isWindow) {
+        at = b.add(at, b.mul(indices[i], input.strides[i]));
+        continue;
+      }
+      int64_t d = i - 1;
+      int64_t pad = op.getPads()[d], padEnd = op.getPads()[spatial + d];
+      Value position = b.mul(indices[i], op.getStrides()[d]);
+      if (d < loopDims)
+        position = b.add(position, b.mul(taps[d], op.getDilations()[d]));
+      if (pad > 0)
+        position = b.sub(position, b.index(pad));
+      if (pad > 0 || padEnd > 0) {
+        Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                           position, input.sizes[i]);
+        inside = inside ? Value(arith::AndIOp::create(b, inside, fits)) : fits;
+      }
+      at = b.add(at, b.mul(position, input.strides[i]));
+    }
+    Value memory = input.memory;
+    if (inside) {
+      auto open = MemRefType::get(
+          ShapedType::kDynamic, input.element,
+          StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, 1));
+      memory = b.select(inside, b.castBuffer(memory, open),
+                        b.castBuffer(zeros, open));
+      at = b.select(inside, at, b.index(0));
+    }
+    sources.push_back({memory, at});
+  }
+  return sources;
+}
+
+/// The sums of all taps: loops over the window's dimensions, a run innermost.
+SmallVector<Value>
+FmaContractLowering::sumTaps(const TilePlace &place,
+                             ArrayRef<SmallVector<Value>> rows,
+                             SmallVector<Value> sums) {
+  Value panel = b.add(b.mul(place.group, packing.getPanels()), place.panel);
+  Value first = b.mul(panel, packing.getPanelSize());
+  SmallVector<Value> taps;
+  std::function<SmallVector<Value>(Value, ValueRange)> nest =
+      [&](Value tap, ValueRange carried) -> SmallVector<Value> {
+    int64_t d = taps.size();
+    if (d == loopDims) {
+      Value weight = b.add(first, b.mul(tap, run * packing.getNr()));
+      return sumRun(getSources(place, rows, taps), weight, run, carried,
+                    place.columns);
+    }
+    int64_t size = op.getKernel()[d];
+    return b.loop(b.index(size), carried, [&](Value i, ValueRange values) {
+      taps.push_back(i);
+      SmallVector<Value> results = nest(b.add(b.mul(tap, size), i), values);
+      taps.pop_back();
+      return results;
+    });
+  };
+  return nest(b.index(0), sums);
+}
+
+/// Adds `length` products per sum: of elements that follow each other.
+SmallVector<Value> FmaContractLowering::sumRun(ArrayRef<RowSource> rows,
+                                               Value weight, int64_t length,
+                                               ValueRange sums,
+                                               int64_t columns) {
+  int64_t vectors = llvm::divideCeil(columns, lanes);
+  return b.loop(b.index(length), sums, [&](Value k, ValueRange carried) {
+    SmallVector<Value> next(carried);
+    Value line = b.add(weight, b.mul(k, packing.getNr()));
+    SmallVector<Value> columnsOf;
+    for (int64_t j = 0; j < vectors; ++j)
+      columnsOf.push_back(b.loadVector(weights.memory, b.add(line, j * lanes),
+                                       lanes, lanes, b.getF32Type()));
+    for (auto [r, row] : llvm::enumerate(rows)) {
+      Value element = b.broadcast(
+          b.loadScalar(row.memory, b.add(row.place, k)), lanes);
+      for (int64_t j = 0; j < vectors; ++j) {
+        Value &sum = next[r * vectors + j];
+        sum = hasFMA ? vector::FMAOp::create(b, element, columnsOf[j], sum)
+                           .getResult()
+                     : arith::AddFOp::create(
+                           b, sum,
+                           arith::MulFOp::create(b, element, columnsOf[j]))
+                           .getResult();
+      }
+    }
+    return next;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Epilogue
+//===----------------------------------------------------------------------===//
+
+/// The place in a buffer that a map gives for a row; the last dimension of the
+/// output counts as 0.
+Value FmaContractLowering::getRowPlace(const FlatBuffer &buffer, AffineMap map,
+                                       ArrayRef<Value> indices) {
+  Value at = b.index(0);
+  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim || dim.getPosition() + 1 == output.rank())
+      continue;
+    at = b.add(at, b.mul(indices[dim.getPosition()], buffer.strides[i]));
+  }
+  return at;
+}
+
+/// An extra's elements for a vector of columns.
+Value FmaContractLowering::loadExtra(size_t number, ArrayRef<Value> indices,
+                                     Value column, int64_t valid) {
+  const FlatBuffer &extra = extras[number];
+  AffineMap map = maps[number];
+  Value at = getRowPlace(extra, map, indices);
+  unsigned last = output.rank() - 1;
+  std::optional<unsigned> found =
+      map.getResultPosition(b.getAffineDimExpr(last));
+  if (!found)
+    return b.broadcast(b.loadScalar(extra.memory, at), lanes);
+  if (KernelBuilder::known(extra.strides[*found]) == 1)
+    return b.loadVector(extra.memory, b.add(at, column), lanes, valid,
+                        extra.element);
+  Value vector = b.zeros(lanes, extra.element);
+  for (int64_t i = 0; i < valid; ++i) {
+    Value place =
+        b.add(at, b.mul(b.add(column, i), extra.strides[*found]));
+    vector = vector::InsertOp::create(b, b.loadScalar(extra.memory, place),
+                                      vector, i);
+  }
+  return vector;
+}
+
+void FmaContractLowering::storeRow(const TilePlace &place, int64_t row,
+                                   ArrayRef<Value> indices,
+                                   ArrayRef<Value> sums) {
+  Value first = b.add(b.mul(place.group, packing.getColumns()),
+                      b.mul(place.panel, packing.getNr()));
+  AffineMap identity = b.getMultiDimIdentityMap(output.rank());
+  Value at = getRowPlace(output, identity, indices);
+  for (auto [j, sum] : llvm::enumerate(sums)) {
+    int64_t valid = std::min<int64_t>(lanes, place.columns - j * lanes);
+    Value column = b.add(first, j * lanes);
+    SmallVector<Value> arguments = {sum};
+    for (size_t i = 0; i < extras.size(); ++i)
+      arguments.push_back(loadExtra(i, indices, column, valid));
+    Value value = b.repeatOnVectors(op.getEpilogue(), arguments, lanes);
+    b.storeVector(value, output.memory, b.add(at, column), valid);
+  }
+}
+
+void kernels::lowerFmaContract(onnxq::ContractOp op, const TargetInfo &target) {
+  FmaContractLowering(op, target).lower();
+}

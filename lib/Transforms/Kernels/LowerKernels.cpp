@@ -1,0 +1,53 @@
+// Turns kernels on buffers into loops. Enters: packed kernels on buffers.
+// Leaves: scf, vector, memref and arith.
+
+#include "LowerKernels.h"
+#include "OnnxQuant/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace onnxquant {
+#define GEN_PASS_DEF_LOWERKERNELS
+#include "OnnxQuant/Conversion/Passes.h.inc"
+} // namespace onnxquant
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnxq;
+
+static LogicalResult lowerContract(ContractOp op, const TargetInfo &target) {
+  PackingAttr packing = op.getPackingAttr();
+  if (!packing || !isa<MemRefType>(op.getInit().getType()))
+    return op.emitOpError("expects packed weights and buffers");
+  switch (packing.getKind()) {
+  case PackingKind::Fma:
+    kernels::lowerFmaContract(op, target);
+    return success();
+  }
+  return op.emitOpError("expects a packing with a lowering");
+}
+
+namespace {
+struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
+  void runOnOperation() override {
+    TargetInfo target = getTargetInfo(getOperation());
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (isa<ContractOp, StageOp>(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      if (auto contract = dyn_cast<ContractOp>(op)) {
+        if (failed(lowerContract(contract, target)))
+          return signalPassFailure();
+      } else {
+        kernels::lowerStage(cast<StageOp>(op), target);
+      }
+      op->erase();
+      ++numLowered;
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,18 @@
+// The lowerings of kernels, one per kind.
+
+#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_LOWERKERNELS_H
+#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_LOWERKERNELS_H
+
+#include "KernelBuilder.h"
+#include "OnnxQuant/Support/TargetInfo.h"
+
+namespace onnxquant::kernels {
+
+/// Emits loops before the op. Contractions whose weights are packed for plain
+/// multiply-adds.
+void lowerFmaContract(onnxq::ContractOp op, const TargetInfo &target);
+void lowerStage(onnxq::StageOp op, const TargetInfo &target);
+
+} // namespace onnxquant::kernels
+
+#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_LOWERKERNELS_H

@@ -1,0 +1,165 @@
+// Chooses register tiles, packs constant weights for them and stages inputs.
+// Enters and leaves: kernels on tensors. Nothing is packed at run time that is
+// known now.
+
+#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "RegisterTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include <cstring>
+
+namespace onnxquant {
+#define GEN_PASS_DEF_PACKWEIGHTS
+#include "OnnxQuant/Conversion/Passes.h.inc"
+} // namespace onnxquant
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnxq;
+
+/// With fewer channels than these a tap's run is too short for a padded input
+/// to be read where it is.
+static constexpr int64_t minRun = 24;
+
+/// The f32 elements of a constant; none if they have no plain form.
+static std::optional<std::vector<float>> readFloats(Value value) {
+  ElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)) ||
+      !elements.getElementType().isF32())
+    return std::nullopt;
+  std::vector<float> floats(elements.getNumElements());
+  size_t size = floats.size() * sizeof(float);
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob || blob->getData().size() != size)
+      return std::nullopt;
+    std::memcpy(floats.data(), blob->getData().data(), size);
+    return floats;
+  }
+  auto dense = dyn_cast<DenseElementsAttr>(elements);
+  if (!dense)
+    return std::nullopt;
+  if (dense.isSplat())
+    std::fill(floats.begin(), floats.end(), dense.getSplatValue<float>());
+  else
+    std::memcpy(floats.data(), dense.getRawData().data(), size);
+  return floats;
+}
+
+/// [groups, depth, columns] in the packing's order.
+static std::vector<float> pack(ArrayRef<float> weights, PackingAttr packing) {
+  int64_t depth = packing.getDepth(), columns = packing.getColumns();
+  int64_t nr = packing.getNr();
+  std::vector<float> packed(packing.getSize(), 0.0f);
+  float *to = packed.data();
+  for (int64_t g = 0; g < packing.getGroups(); ++g)
+    for (int64_t panel = 0; panel < packing.getPanels(); ++panel)
+      for (int64_t k = 0; k < depth; ++k, to += nr) {
+        int64_t first = panel * nr;
+        int64_t count = std::min(nr, columns - first);
+        std::memcpy(to, weights.data() + (g * depth + k) * columns + first,
+                    count * sizeof(float));
+      }
+  return packed;
+}
+
+static Value makePacked(ImplicitLocOpBuilder &b, ArrayRef<float> packed) {
+  auto type = RankedTensorType::get(static_cast<int64_t>(packed.size()),
+                                    b.getF32Type());
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(packed.data()),
+                       packed.size() * sizeof(float));
+  auto elements = DenseResourceElementsAttr::get(
+      type, "packed", HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64));
+  return arith::ConstantOp::create(b, elements);
+}
+
+/// The rows of a contraction's output, -1 if they aren't known.
+static int64_t countRows(ContractOp op) {
+  int64_t rows = 1;
+  for (int64_t size : op.getInit().getType().getShape().drop_back()) {
+    if (ShapedType::isDynamic(size))
+      return -1;
+    rows *= size;
+  }
+  return rows;
+}
+
+/// Puts the padding around the input of a contraction.
+static void stageInput(ContractOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Value input = op.getInput();
+  auto type = cast<RankedTensorType>(input.getType());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, op.getLoc(), input);
+  int64_t spatial = op.getKernel().size();
+  ArrayRef<int64_t> pads = op.getPads();
+  for (int64_t i = 0; i < spatial; ++i) {
+    int64_t both = pads[i] + pads[spatial + i];
+    OpFoldResult &size = sizes[i + 1];
+    if (auto known = getConstantIntValue(size))
+      size = b.getIndexAttr(*known + both);
+    else
+      size = arith::AddIOp::create(b, cast<Value>(size),
+                                   arith::ConstantIndexOp::create(b, both))
+                 .getResult();
+  }
+  Value empty = tensor::EmptyOp::create(b, sizes, type.getElementType());
+  auto stage = StageOp::create(b, empty.getType(), input, op.getPad(), empty,
+                               op.getPads());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *block = b.createBlock(&stage.getConversion(), {},
+                                 getRegionType(type.getElementType()),
+                                 op.getLoc());
+    YieldOp::create(b, block->getArgument(0));
+  }
+  op.getInputMutable().set(stage.getResult(0));
+  op.setPads(SmallVector<int64_t>(2 * spatial, 0));
+  op.getPadMutable().clear();
+}
+
+namespace {
+struct PackWeights : public onnxquant::impl::PackWeightsBase<PackWeights> {
+  void runOnOperation() override {
+    TargetInfo target = getTargetInfo(getOperation());
+    SmallVector<ContractOp> contracts;
+    getOperation().walk([&](ContractOp op) { contracts.push_back(op); });
+    for (ContractOp op : contracts) {
+      if (op.getPackingAttr() || op.getBatched() ||
+          !op.getInput().getType().getElementType().isF32())
+        continue;
+      if (failed(packFloats(op, target)))
+        return signalPassFailure();
+      bool isPadded =
+          llvm::any_of(op.getPads(), [](int64_t pad) { return pad > 0; });
+      if (isPadded && op.getChannels() < minRun) {
+        stageInput(op);
+        ++numStaged;
+      }
+    }
+  }
+
+private:
+  LogicalResult packFloats(ContractOp op, const TargetInfo &target) {
+    std::optional<std::vector<float>> weights = readFloats(op.getWeights());
+    if (!weights)
+      return op.emitOpError("cannot be packed: its weights aren't constant");
+    kernels::RegisterTile tile =
+        kernels::chooseTile(target, countRows(op), op.getColumns());
+    auto packing = PackingAttr::get(
+        op.getContext(), op.getGroups(), op.getDepth(), op.getColumns(),
+        tile.rows, tile.columns, /*step=*/1, PackingKind::Fma);
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    Operation *old = op.getWeights().getDefiningOp();
+    op.getWeightsMutable().set(makePacked(b, pack(*weights, packing)));
+    op.setPackingAttr(packing);
+    if (old->use_empty())
+      old->erase();
+    ++numPacked;
+    return success();
+  }
+};
+} // namespace

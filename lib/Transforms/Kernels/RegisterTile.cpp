@@ -1,0 +1,66 @@
+// Chooses register tiles by a model of what a step of the sum costs.
+
+#include "RegisterTile.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+using namespace onnxquant;
+using namespace onnxquant::kernels;
+
+/// Cycles until a multiply-add's result can be added to.
+static constexpr double latency = 4;
+/// Loop control of a step, and what a tile costs beside its sums, in steps.
+static constexpr double overhead = 0.25;
+/// Rows that are taken for many if their number isn't known.
+static constexpr int64_t manyRows = 4096;
+
+int64_t kernels::getTileLanes(const TargetInfo &target) {
+  return target.lanes() * (target.hasRVV ? 4 : 1);
+}
+
+/// Each row has a pointer of its own: x86 has 16 registers for them.
+static int64_t getMaxRows(const TargetInfo &target) {
+  return target.arch == TargetInfo::Arch::X86 ? 8 : 12;
+}
+
+/// Rows that `vectors` columns' vectors leave room for.
+static int64_t getRows(const TargetInfo &target, int64_t vectors) {
+  int64_t registers = target.numVectors;
+  if (target.hasRVV) {
+    // Groups of four; the row's element is a scalar register.
+    return (registers / 4 - vectors) / vectors;
+  }
+  return (registers - vectors - 1) / vectors;
+}
+
+static double getStepCost(int64_t rows, int64_t vectors) {
+  double work = rows * vectors * 0.5, loads = (rows + vectors) * 0.5;
+  return std::max({work, loads, latency}) + overhead;
+}
+
+RegisterTile kernels::chooseTile(const TargetInfo &target, int64_t rows,
+                                 int64_t columns) {
+  int64_t lanes = getTileLanes(target);
+  int64_t count = rows < 0 ? manyRows : std::max<int64_t>(rows, 1);
+  RegisterTile best = {1, lanes};
+  double least = 0;
+  for (int64_t vectors = 1; vectors <= 8; ++vectors) {
+    int64_t most = std::min({getRows(target, vectors), getMaxRows(target), count});
+    // Wide vectors of few rows keep their accumulators only.
+    if (most < 1 && vectors <= target.numVectors / 2 && !target.hasRVV)
+      most = 1;
+    for (int64_t tall = 1; tall <= most; ++tall) {
+      int64_t full = columns / (vectors * lanes);
+      int64_t rest = llvm::divideCeil(columns % (vectors * lanes), lanes);
+      double cost = full * getStepCost(tall, vectors) +
+                    (rest > 0 ? getStepCost(tall, rest) : 0);
+      cost *= llvm::divideCeil(count, tall);
+      if (least == 0 || cost < least) {
+        least = cost;
+        best = {tall, vectors * lanes};
+      }
+    }
+  }
+  return best;
+}

@@ -1,0 +1,27 @@
+// How many rows and columns of a product stay in registers.
+
+#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_REGISTERTILE_H
+#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_REGISTERTILE_H
+
+#include "OnnxQuant/Support/TargetInfo.h"
+
+namespace onnxquant::kernels {
+
+struct RegisterTile {
+  int64_t rows, columns;
+};
+
+/// The f32 lanes of what a tile calls a vector: one register, or with RISC-V's
+/// vectors a group of four.
+int64_t getTileLanes(const TargetInfo &target);
+
+/// The tile for a product of `rows` (-1 if that isn't known) by `columns`: the
+/// one with the least modelled time. A step of the sum takes as long as its
+/// multiply-adds, its loads, or the latency of one multiply-add, two per cycle
+/// of the former.
+RegisterTile chooseTile(const TargetInfo &target, int64_t rows,
+                        int64_t columns);
+
+} // namespace onnxquant::kernels
+
+#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_REGISTERTILE_H
