@@ -5,16 +5,21 @@ add_library(onnxquant_mlir INTERFACE)
 target_link_libraries(onnxquant_mlir INTERFACE MLIR LLVM)
 set_property(GLOBAL PROPERTY ONNXQUANT_TARGETS onnxquant_mlir)
 
-# One precompiled header, compiled once and reused by every library.
+# One precompiled header, compiled once and reused by every library. It must not
+# know when its parts were written: a compiler cache hands it to other checkouts.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+endif()
 add_library(onnxquant_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # What its templates become is compiled once as well.
+  target_compile_options(onnxquant_pch PRIVATE -fpch-instantiate-templates)
+endif()
 if(ONNXQUANT_SANITIZE)
   set(asserts ${PROJECT_SOURCE_DIR}/cmake/asserts.h)
 endif()
 target_precompile_headers(onnxquant_pch PRIVATE ${asserts}
                           ${PROJECT_SOURCE_DIR}/cmake/pch.h)
-if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
-endif()
 
 # onnxquant_add_library(OnnxQuantFoo SRCS... [LINK LIBS...] [DEPENDS TARGETS...])
 function(onnxquant_add_library name)

@@ -9,10 +9,9 @@ using namespace onnxquant::onnx;
 #define GET_OP_CLASSES
 #include "OnnxQuant/Dialect/ONNX/Ops/Tensor.cpp.inc"
 
-FailureOr<SmallVector<int64_t>> tensor::normalizeAxes(Operation *op,
-                                                      ArrayRef<int64_t> axes,
-                                                      int64_t rank,
-                                                      StringRef label) {
+FailureOr<SmallVector<int64_t>>
+onnx::tensor::normalizeAxes(Operation *op, ArrayRef<int64_t> axes, int64_t rank,
+                            StringRef label) {
   std::string suffix = label.empty() ? "" : " (" + label.str() + ")";
   SmallVector<int64_t> result;
   SmallVector<bool> seen(rank, false);
@@ -30,18 +29,18 @@ FailureOr<SmallVector<int64_t>> tensor::normalizeAxes(Operation *op,
   return result;
 }
 
-SmallVector<int64_t> tensor::allAxes(int64_t rank) {
+SmallVector<int64_t> onnx::tensor::allAxes(int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
 }
 
-LogicalResult tensor::checkRank(Operation *op, int64_t rank) {
+LogicalResult onnx::tensor::checkRank(Operation *op, int64_t rank) {
   if (rank <= maxRank)
     return success();
   return op->emitOpError("expects a result of rank at most ")
          << maxRank << ", but got " << rank;
 }
 
-FailureOr<Dim> tensor::unify(const Dim &a, const Dim &b) {
+FailureOr<Dim> onnx::tensor::unify(const Dim &a, const Dim &b) {
   if (a == b)
     return a;
   if (a.isConstant() && b.isConstant())
@@ -49,14 +48,14 @@ FailureOr<Dim> tensor::unify(const Dim &a, const Dim &b) {
   return b.isConstant() || (a.isAnonymous() && !a.isConstant()) ? b : a;
 }
 
-std::optional<int64_t> tensor::lengthOf(ShapeContext &ctx, Value value) {
+std::optional<int64_t> onnx::tensor::lengthOf(ShapeContext &ctx, Value value) {
   std::optional<Dims> dims = ctx.getDims(value);
   if (!dims || dims->size() != 1)
     return std::nullopt;
   return dims->front().getConstant();
 }
 
-void tensor::passContents(ShapeContext &ctx, Value from, OpResult to) {
+void onnx::tensor::passContents(ShapeContext &ctx, Value from, OpResult to) {
   if (std::optional<Dims> contents = ctx.getContents(from))
     ctx.setContents(to, *contents);
 }
