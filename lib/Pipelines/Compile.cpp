@@ -70,6 +70,7 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   pm.addPass(createHoistChecks());
   pm.addPass(createFuseObservers());
   pm.addPass(createCarryInPlace());
+  pm.addPass(createOutlineKernels());
   pm.addPass(createPlanMemory());
   pm.addPass(createLowerKernels());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
@@ -82,6 +83,9 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
 void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
                                         const CompileOptions &options) {
   buildONNXToLoopsPipeline(pm, options);
+  ExpandMathOptions math;
+  math.fma = hasFusedMultiplyAdd(options.target);
+  pm.addPass(createExpandMath(math));
   if (options.checkBounds)
     pm.addPass(createCheckBounds());
   pm.addPass(createLowerChecks());

@@ -59,7 +59,8 @@ static void initializeTargets() {
 
 /// What LLVM knows of a system's processors.
 static Expected<std::unique_ptr<MCSubtargetInfo>>
-createSubtarget(const onnxquant::TargetOptions &options) {
+createSubtarget(const onnxquant::TargetOptions &options, StringRef cpu = "",
+                StringRef features = "") {
   initializeTargets();
   Triple triple(options.triple);
   std::string message;
@@ -67,7 +68,7 @@ createSubtarget(const onnxquant::TargetOptions &options) {
   if (!target)
     return createStringError(inconvertibleErrorCode(), message);
   return std::unique_ptr<MCSubtargetInfo>(
-      target->createMCSubtargetInfo(triple, "", ""));
+      target->createMCSubtargetInfo(triple, cpu, features));
 }
 
 /// Whether LLVM knows the processor and the features that were asked for; it
@@ -123,6 +124,18 @@ onnxquant::parseTarget(StringRef name, StringRef cpu, StringRef features) {
   if (Error error = checkNames(options, features))
     return error;
   return options;
+}
+
+bool onnxquant::hasFusedMultiplyAdd(const onnxquant::TargetOptions &options) {
+  Triple triple(options.triple);
+  if (!triple.isX86())
+    return true;
+  auto subtarget = createSubtarget(options, options.cpu, options.features);
+  if (!subtarget) {
+    consumeError(subtarget.takeError());
+    return false;
+  }
+  return (*subtarget)->checkFeatures("+fma");
 }
 
 std::optional<onnxquant::TargetOptions>

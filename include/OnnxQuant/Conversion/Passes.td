@@ -261,6 +261,39 @@ def CarryInPlace : Pass<"onnxq-carry-in-place", "::mlir::ModuleOp"> {
   ];
 }
 
+def OutlineKernels : Pass<"onnxq-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "move the work of a graph into functions";
+  let description = [{
+    Every `linalg` op, every copy between buffers that aren't contiguous and
+    every loop that only reads and writes buffers becomes a call of a private
+    function, `onnxq.kernel`. Equal computations share a function: weights and
+    buffers are arguments, and so are the places of slices and open sizes. In a
+    loop of the graph, work on less than 1024 elements stays where it is. The
+    call keeps the node's name as `onnxq.node`.
+
+    A function takes pointers. Those of buffers that certainly don't overlap
+    with another that the function writes are `llvm.noalias`; a buffer that is
+    updated in place is one argument.
+
+    ```mlir
+    linalg.exp ins(%x : memref<4x8xf32>) outs(%y : memref<4x8xf32>)
+    // becomes
+    call @kernel_exp_0(%x, %y) {onnxq.node = "exp"} : (memref<4x8xf32>, memref<4x8xf32>) -> ()
+    // of
+    func.func private @kernel_exp_0(%x: memref<4x8xf32> {llvm.noalias}, %y: memref<4x8xf32> {llvm.noalias}) attributes {onnxq.kernel = "linalg.exp", ...} {
+      linalg.exp ins(%x : memref<4x8xf32>) outs(%y : memref<4x8xf32>)
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"numOutlined", "outlined", "Ops replaced by a call">,
+    Statistic<"numFunctions", "functions", "Functions made">,
+  ];
+}
+
 def PlanMemory : Pass<"onnxq-plan-memory", "::mlir::ModuleOp"> {
   let summary = "place buffers of static size in one workspace by lifetime";
   let description = [{
@@ -329,6 +362,30 @@ def VectorizeReductions
     "::mlir::vector::VectorDialect"];
   let statistics = [
     Statistic<"numVectorized", "vectorized", "Loops that got lanes">,
+  ];
+}
+
+def ExpandMath : Pass<"onnxq-expand-math", "::mlir::ModuleOp"> {
+  let summary = "turn functions of f32 into arithmetic";
+  let description = [{
+    `math.exp`, `math.log`, `math.tanh`, `math.erf`, `math.erfc` and `math.powf`
+    of `f32`, or of vectors of it, become polynomials with shifts and selects:
+    loops with them are vectorized, and results are the same to the bit on every
+    target that multiplies and adds in one rounding. The error is below 1 unit
+    of the last place for exp, log and powf, 1.4 for tanh and erf, 3 for erfc.
+    Powers with constant exponents of 1, 2 and 3 become products.
+
+    ```mlir
+    %y = math.powf %x, %two : f32
+    // becomes
+    %y = arith.mulf %x, %x : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect"];
+  let options = [
+    Option<"fma", "fma", "bool", "true",
+      "multiply and add in one rounding: the target has an instruction for it">,
   ];
 }
 

@@ -38,6 +38,9 @@ llvm::Expected<TargetOptions> parseTarget(llvm::StringRef name,
 /// What the module says it is for (`onnxq.target`), if it does.
 std::optional<TargetOptions> readTarget(mlir::ModuleOp module);
 
+/// Whether the target multiplies and adds floats in one instruction.
+bool hasFusedMultiplyAdd(const TargetOptions &options);
+
 /// A machine to generate code for.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(const TargetOptions &options);

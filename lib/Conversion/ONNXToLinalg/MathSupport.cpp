@@ -53,7 +53,11 @@ Scalar sigmoid(Emitter &e, Scalar x) {
   Scalar one = number(e, x, 1);
   Scalar rest = e.math<math::ExpOp>(e.neg(e.abs(x)));
   Value isNegative = e.compare(Emitter::LT, x, number(e, x, 0));
-  return e.div(e.select(isNegative, rest, one), e.add(one, rest));
+  Scalar sum = e.add(one, rest), lost = e.sub(rest, e.sub(sum, one));
+  Scalar y = e.div(e.select(isNegative, rest, one), sum);
+  // What the sum was rounded by, times 1 / sum.
+  Scalar inverse = e.select(isNegative, e.sub(one, y), y);
+  return e.sub(y, e.mul(e.mul(y, lost), inverse));
 }
 
 Scalar softplus(Emitter &e, Scalar x) {

@@ -2,6 +2,7 @@
 // process.
 
 #include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Transforms/KernelFunctions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,6 +26,8 @@ struct LowerChecks : public onnxquant::impl::LowerChecksBase<LowerChecks> {
 private:
   /// One constant string per message.
   StringRef messageGlobal(StringRef message);
+  /// Hands the context to kernels that check.
+  void passContext(ArrayRef<cf::AssertOp> asserts);
 
   llvm::StringMap<std::string> messages;
 };
@@ -44,6 +47,25 @@ StringRef LowerChecks::messageGlobal(StringRef message) {
   return it->second;
 }
 
+void LowerChecks::passContext(ArrayRef<cf::AssertOp> asserts) {
+  llvm::SetVector<Operation *> kernels;
+  for (cf::AssertOp op : asserts)
+    if (auto function = op->getParentOfType<func::FuncOp>();
+        function->hasAttr(kernelAttr))
+      kernels.insert(function);
+  auto pointer = LLVM::LLVMPointerType::get(&getContext());
+  for (Operation *kernel : kernels)
+    (void)cast<func::FuncOp>(kernel).insertArgument(0, pointer, {},
+                                                    kernel->getLoc());
+  getOperation().walk([&](func::CallOp call) {
+    Operation *callee =
+        SymbolTable::lookupNearestSymbolFrom(call, call.getCalleeAttr());
+    if (kernels.contains(callee))
+      call->insertOperands(
+          0, call->getParentOfType<func::FuncOp>().getArgument(0));
+  });
+}
+
 void LowerChecks::runOnOperation() {
   ModuleOp module = getOperation();
   SmallVector<cf::AssertOp> asserts;
@@ -59,6 +81,7 @@ void LowerChecks::runOnOperation() {
                                     {pointer, pointer}));
     fail.setPassthroughAttr(b.getStrArrayAttr({"noreturn", "cold"}));
     fail.setPrivate();
+    passContext(asserts);
   }
   for (cf::AssertOp op : asserts) {
     if (!remove) {

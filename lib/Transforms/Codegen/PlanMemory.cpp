@@ -4,6 +4,7 @@
 
 #include "NodeName.h"
 #include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Transforms/KernelFunctions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -260,7 +261,8 @@ void PlanMemory::runOnOperation() {
   ModuleOp module = getOperation();
   SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
   for (func::FuncOp function : functions)
-    if (!function.isExternal() && failed(plan(function)))
+    if (!function.isExternal() && !function->hasAttr(kernelAttr) &&
+        failed(plan(function)))
       return signalPassFailure();
   // The context's functions; their bodies come with the entry point.
   OpBuilder b = OpBuilder::atBlockBegin(module.getBody());

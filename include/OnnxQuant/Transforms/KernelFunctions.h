@@ -1,0 +1,17 @@
+// What passes know of a graph's kernel functions.
+
+#ifndef ONNXQUANT_TRANSFORMS_KERNELFUNCTIONS_H
+#define ONNXQUANT_TRANSFORMS_KERNELFUNCTIONS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace onnxquant {
+
+/// On a function: it is a kernel, made from an op of this name.
+inline constexpr llvm::StringLiteral kernelAttr = "onnxq.kernel";
+/// On a call of a kernel: the name of the node that it computes.
+inline constexpr llvm::StringLiteral nodeAttr = "onnxq.node";
+
+} // namespace onnxquant
+
+#endif // ONNXQUANT_TRANSFORMS_KERNELFUNCTIONS_H
