@@ -6,6 +6,7 @@
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Target/Header.h"
+#include "OnnxQuant/Transforms/KernelFunctions.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -29,6 +30,8 @@ static ModelDescription describe(ModuleOp module, const TargetOptions &target) {
   model.triple = target.triple;
   model.cpu = target.cpu;
   model.allocates = module.lookupSymbol("malloc") != nullptr;
+  if (auto threads = module->getAttrOfType<IntegerAttr>(threadsAttr))
+    model.threads = threads.getInt();
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     auto bytes = function->getAttrOfType<IntegerAttr>(workspaceBytesAttr);
     auto ends = function->getAttrOfType<DictionaryAttr>(endsAttr);
@@ -75,35 +78,50 @@ static llvm::Error writeObject(StringRef path, StringRef bytes,
   return (*header)->commit();
 }
 
-/// Code of the target's kind in the file's kind.
-static llvm::Error write(ModuleOp module, StringRef path,
-                         const TargetOptions &target) {
-  StringRef extension = llvm::sys::path::extension(path);
-  ModelDescription model = describe(module, target);
-  if (extension == ".so" && model.name.empty())
-    return llvm::createStringError(
-        path + ": cannot be written: the module has no compiled graph");
+/// Text of the target's kind: assembly or LLVM IR.
+static llvm::Error writeText(ModuleOp module, StringRef path, OutputKind kind,
+                             const TargetOptions &target) {
   llvm::LLVMContext context;
   auto translated = translateModule(module, context, target);
   if (!translated)
     return translated.takeError();
-  if (extension == ".so")
-    addModelGetter(**translated, model.name);
-  OutputKind kind = extension == ".ll"  ? OutputKind::LLVMIR
-                    : extension == ".s" ? OutputKind::Assembly
-                                        : OutputKind::Object;
   auto emitted = emitModule(**translated, kind, target);
   if (!emitted)
     return emitted.takeError();
-  if (extension == ".so")
-    return linkSharedLibrary(**emitted, path, target);
-  if (extension == ".o")
-    return writeObject(path, (*emitted)->getBuffer(), model);
   auto file = AtomicFile::create(path);
   if (!file)
     return file.takeError();
   (*file)->os() << (*emitted)->getBuffer();
   return (*file)->commit();
+}
+
+/// Code of the target's kind in the file's kind.
+static llvm::Error write(ModuleOp module, StringRef path,
+                         const TargetOptions &target) {
+  StringRef extension = llvm::sys::path::extension(path);
+  if (extension == ".ll")
+    return writeText(module, path, OutputKind::LLVMIR, target);
+  if (extension == ".s")
+    return writeText(module, path, OutputKind::Assembly, target);
+  ModelDescription model = describe(module, target);
+  if (extension == ".so" && model.name.empty())
+    return llvm::createStringError(
+        path + ": cannot be written: the module has no compiled graph");
+  ObjectOptions options;
+  options.name = model.name;
+  options.hasGetter = extension == ".so";
+  // A module of no graph keeps the symbols that it has.
+  options.single =
+      model.name.empty() || (extension == ".o" && !canJoinObjects(target));
+  auto objects = emitObjects(module, options, target);
+  if (!objects)
+    return objects.takeError();
+  if (extension == ".so")
+    return linkSharedLibrary(*objects, path, target, model.threads > 1);
+  auto object = joinObjects(std::move(*objects), target);
+  if (!object)
+    return object.takeError();
+  return writeObject(path, (*object)->getBuffer(), model);
 }
 
 LogicalResult onnxquant::writeArtifact(ModuleOp module, StringRef path,

@@ -152,9 +152,9 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (std::optional<int> ended = code.read(parser, options))
     return *ended;
   bool isLibrary = llvm::sys::path::extension(path) == ".so";
-  if (isLibrary && model.specializes())
-    return parser.wrong("a library is compiled already: --dim and "
-                        "--input-shape are for models");
+  if (isLibrary && (model.specializes() || options.threads != 1))
+    return parser.wrong("a library is compiled already: --dim, --input-shape "
+                        "and --threads are for models");
   if (!isHostTarget(options.target))
     return parser.wrong("code for " + options.target.triple +
                         " can't run on this machine");
@@ -186,7 +186,7 @@ Times runs of a model (.onnx, .mlir, .mlirbc) or of a library (.so made by
 peak_rss_mib is its peak of resident memory. Open sizes are 1, unless given.
 
   --seconds S               how long to run (3), at least three times
-  --threads N               threads that a run uses: 1
+  --threads N               threads that a run uses (1)
   --target, --cpu, --features, --dim, --input-shape   as of 'onnxq compile'
   --json                    median_ms, min_ms, p90_ms, runs, compile_s, load_ms,
                             peak_rss_mib, lib_bytes

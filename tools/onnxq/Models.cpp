@@ -50,11 +50,11 @@ void CodeOptions::declare(Arguments &arguments) {
 
 std::optional<int> onnxquant::cli::checkThreads(const Arguments &arguments,
                                                 int64_t threads) {
-  if (threads == 1)
+  if (threads >= 1 && threads <= mostThreads)
     return std::nullopt;
-  return arguments.wrong("option '--threads' expects 1, but got " +
-                         std::to_string(threads) +
-                         ": compiled models run in one thread");
+  return arguments.wrong("option '--threads' expects 1 to " +
+                         std::to_string(mostThreads) + ", but got " +
+                         std::to_string(threads));
 }
 
 std::optional<int> CodeOptions::read(const Arguments &arguments,
@@ -69,5 +69,6 @@ std::optional<int> CodeOptions::read(const Arguments &arguments,
   options.target = *parsed;
   options.checkBounds = checkBounds;
   options.maxIterations = maxIterations;
+  options.threads = threads;
   return checkThreads(arguments, threads);
 }
