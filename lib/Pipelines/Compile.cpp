@@ -2,11 +2,11 @@
 
 #include "OnnxQuant/Pipelines/Compile.h"
 #include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Pipelines/Artifact.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/Preprocess.h"
 #include "OnnxQuant/Target/Header.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
-#include "OnnxQuant/Transforms/KernelFunctions.h"
 #include "OnnxQuant/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -81,6 +81,7 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
                                          const CompileOptions &options) {
   buildONNXToKernelsPipeline(pm, options);
   pm.addPass(createLowerKernels());
+  pm.addPass(createLowerTransposes());
   if (options.threads > 1)
     pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
   else
@@ -159,8 +160,8 @@ readOptions(const LLVMPipelineOptions &options,
   if (!target)
     return fail(llvm::toString(target.takeError()));
   if (options.threads < 1 || options.threads > mostThreads)
-    return fail("expects threads of 1 to " + Twine(mostThreads) +
-                ", but got " + Twine(options.threads));
+    return fail("expects threads of 1 to " + Twine(mostThreads) + ", but got " +
+                Twine(options.threads));
   if (options.maxIterations < 0)
     return fail("expects max-iterations of 0 or more, but got " +
                 Twine(options.maxIterations));
@@ -205,15 +206,11 @@ LogicalResult onnxquant::lowerToLLVM(ModuleOp module,
 
 FailureOr<std::unique_ptr<LoadedObject>>
 onnxquant::compileAndLoad(ModuleOp module, const CompileOptions &options) {
-  if (failed(lowerToLLVM(module, options)))
+  FailureOr<CompiledModel> compiled = compileToObjects(module, options);
+  if (failed(compiled))
     return failure();
-  ObjectOptions objectOptions;
-  objectOptions.name = options.name;
-  auto objects = emitObjects(module, objectOptions, options.target);
-  if (!objects)
-    return module.emitError() << llvm::toString(objects.takeError());
-  auto loaded = LoadedObject::load(std::move(*objects), options.name,
-                                   module->hasAttr(threadsAttr));
+  auto loaded = LoadedObject::load(std::move(compiled->objects), options.name,
+                                   compiled->usesOpenMP);
   if (!loaded)
     return module.emitError() << llvm::toString(loaded.takeError());
   return std::move(*loaded);

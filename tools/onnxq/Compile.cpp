@@ -65,6 +65,8 @@ run allocates nothing.
   --input-shape NAME=SHAPE  give an input a shape, such as x=1x3x224x224
   --name NAME               prefix of the C symbols (default: from MODEL)
   --max-iterations N        let a Loop fail after N iterations
+  --cache DIR               keep compiled models in DIR and find them there
+                            (default: ONNXQUANT_CODE_CACHE, if set)
   --check-bounds            check every access to a buffer
 
 example: onnxq compile model.onnx -o model.o --target aarch64 --dim batch=1

@@ -45,7 +45,15 @@ void CodeOptions::declare(Arguments &arguments) {
       .option("features", features)
       .option("threads", threads)
       .option("max-iterations", maxIterations)
+      .option("cache", cache)
       .flag("check-bounds", checkBounds);
+}
+
+std::string onnxquant::cli::findCache(const std::string &option) {
+  if (!option.empty())
+    return option;
+  const char *folder = std::getenv("ONNXQUANT_CODE_CACHE");
+  return folder ? folder : "";
 }
 
 std::optional<int> onnxquant::cli::checkThreads(const Arguments &arguments,
@@ -70,5 +78,6 @@ std::optional<int> CodeOptions::read(const Arguments &arguments,
   options.checkBounds = checkBounds;
   options.maxIterations = maxIterations;
   options.threads = threads;
+  options.cacheFolder = findCache(cache);
   return checkThreads(arguments, threads);
 }

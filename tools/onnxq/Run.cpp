@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 struct RunOptions {
-  std::string path, outputDir, seedText;
+  std::string path, outputDir, seedText, cache;
   std::vector<std::string> inputs;
   std::optional<uint64_t> seed;
   bool json = false, quiet = false, noSpecialize = false, checkBounds = false;
@@ -147,6 +147,7 @@ static int runModelFile(const RunOptions &options, RunResult &result) {
   compile.checkBounds = options.checkBounds;
   compile.maxIterations = options.maxIterations;
   compile.threads = options.threads;
+  compile.cacheFolder = findCache(options.cache);
   auto target = parseTarget("native");
   if (!target)
     return complain(target.takeError());
@@ -248,6 +249,7 @@ static int run(llvm::ArrayRef<const char *> arguments) {
       .option("random-seed", options.seedText)
       .option("max-iterations", options.maxIterations)
       .option("threads", options.threads)
+      .option("cache", options.cache)
       .flag("no-specialize", options.noSpecialize)
       .flag("check-bounds", options.checkBounds)
       .flag("json", options.json)
@@ -269,9 +271,9 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (std::optional<int> code = checkThreads(parser, options.threads))
     return *code;
   bool isLibrary = llvm::sys::path::extension(options.path) == ".so";
-  if (isLibrary && (options.model.specializes() || options.noSpecialize ||
-                    options.checkBounds || options.maxIterations ||
-                    options.threads != 1))
+  if (isLibrary &&
+      (options.model.specializes() || options.noSpecialize ||
+       options.checkBounds || options.maxIterations || options.threads != 1))
     return parser.wrong("a library is compiled already: --dim, --input-shape, "
                         "--no-specialize, --check-bounds, --max-iterations and "
                         "--threads are for models");
@@ -306,6 +308,8 @@ made by 'onnxq compile') once, and tells of the outputs.
   --no-specialize           compile for open sizes, not for those of the inputs
   --threads N               threads that the run uses (1)
   --max-iterations N        let a Loop fail after N iterations
+  --cache DIR               keep compiled models in DIR and find them there
+                            (default: ONNXQUANT_CODE_CACHE, if set)
   --check-bounds            check every access to a buffer
   --json                    as JSON, with times
   --quiet                   print nothing but errors

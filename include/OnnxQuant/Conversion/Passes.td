@@ -347,6 +347,36 @@ def ProfileKernels : Pass<"onnxq-profile-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def LowerTransposes : Pass<"onnxq-lower-transposes", "::mlir::ModuleOp"> {
+  let summary = "transpose buffers by blocks of 8 by 8 elements";
+  let description = [{
+    A `linalg.transpose` of elements of 8 to 32 bits after which other elements
+    lie side by side than before becomes a loop over blocks of 8 by 8 elements:
+    eight vectors are read along the input's last dimension, transposed by
+    shuffles, and written along the output's. Elements that make no whole block
+    are copied one by one. Where one of the two dimensions has less than 8
+    elements, the op stays.
+
+    ```mlir
+    linalg.transpose ins(%x : memref<64x64xf32>) outs(%y : memref<64x64xf32>) permutation = [1, 0]
+    // becomes
+    scf.parallel (%i, %j) = (%c0, %c0) to (%c64, %c64) step (%c8, %c8) {
+      %r0 = vector.load %x[%j, %i] : memref<64x64xf32>, vector<8xf32>
+      ...
+      %s0 = vector.shuffle %r0, %r4 [0, 1, 2, 3, 8, 9, 10, 11] : vector<8xf32>, vector<8xf32>
+      ...
+      vector.store %t0, %y[%i, %j] : memref<64x64xf32>, vector<8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numLowered", "lowered", "Transpositions done by blocks">,
+  ];
+}
+
 def Parallelize : Pass<"onnxq-parallelize", "::mlir::ModuleOp"> {
   let summary = "share the loops of kernels between threads";
   let description = [{

@@ -26,6 +26,8 @@ struct CompileOptions {
   int64_t threads = 1;
   /// Measure at run time how long each kernel takes.
   bool profile = false;
+  /// Where compiled models are kept and found again; empty for nowhere.
+  std::string cacheFolder;
   /// Write the plan of the memory to the graph.
   bool reportMemory = false;
 };
