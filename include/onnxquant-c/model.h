@@ -89,6 +89,17 @@ typedef struct onnxq_model {
   onnxq_run_function run;
 } onnxq_model;
 
+/* How long the parts of a model took in all runs so far: what the symbol
+ * `onnxq_profile` is in a library that was compiled to be measured. */
+typedef struct onnxq_profile_data {
+  int64_t count;
+  /* The node's name, a tab, and the kind of code. */
+  const char *const *texts;
+  /* Nanoseconds, and how often it ran; may be set to 0. */
+  int64_t *nanoseconds;
+  int64_t *calls;
+} onnxq_profile_data;
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,7 @@
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Target/Header.h"
+#include "OnnxQuant/Transforms/KernelFunctions.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -29,6 +30,8 @@ static ModelDescription describe(ModuleOp module, const TargetOptions &target) {
   model.triple = target.triple;
   model.cpu = target.cpu;
   model.allocates = module.lookupSymbol("malloc") != nullptr;
+  if (auto threads = module->getAttrOfType<IntegerAttr>(threadsAttr))
+    model.threads = threads.getInt();
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     auto bytes = function->getAttrOfType<IntegerAttr>(workspaceBytesAttr);
     auto ends = function->getAttrOfType<DictionaryAttr>(endsAttr);
@@ -54,51 +57,37 @@ static ModelDescription describe(ModuleOp module, const TargetOptions &target) {
   return model;
 }
 
-/// Writes the object and its header; neither appears without the other's having
-/// been written whole.
+/// Writes the object and its header, if there is one; neither appears without
+/// the other's having been written whole.
 static llvm::Error writeObject(StringRef path, StringRef bytes,
-                               const ModelDescription &model) {
+                               StringRef headerText) {
   auto object = AtomicFile::create(path);
   if (!object)
     return object.takeError();
   (*object)->os() << bytes;
-  if (model.name.empty())
+  if (headerText.empty())
     return (*object)->commit();
   SmallString<128> headerPath(path);
   llvm::sys::path::replace_extension(headerPath, ".h");
   auto header = AtomicFile::create(headerPath);
   if (!header)
     return header.takeError();
-  (*header)->os() << writeHeader(model);
+  (*header)->os() << headerText;
   if (llvm::Error error = (*object)->commit())
     return error;
   return (*header)->commit();
 }
 
-/// Code of the target's kind in the file's kind.
-static llvm::Error write(ModuleOp module, StringRef path,
-                         const TargetOptions &target) {
-  StringRef extension = llvm::sys::path::extension(path);
-  ModelDescription model = describe(module, target);
-  if (extension == ".so" && model.name.empty())
-    return llvm::createStringError(
-        path + ": cannot be written: the module has no compiled graph");
+/// Text of the target's kind: assembly or LLVM IR.
+static llvm::Error writeText(ModuleOp module, StringRef path, OutputKind kind,
+                             const TargetOptions &target) {
   llvm::LLVMContext context;
   auto translated = translateModule(module, context, target);
   if (!translated)
     return translated.takeError();
-  if (extension == ".so")
-    addModelGetter(**translated, model.name);
-  OutputKind kind = extension == ".ll"  ? OutputKind::LLVMIR
-                    : extension == ".s" ? OutputKind::Assembly
-                                        : OutputKind::Object;
   auto emitted = emitModule(**translated, kind, target);
   if (!emitted)
     return emitted.takeError();
-  if (extension == ".so")
-    return linkSharedLibrary(**emitted, path, target);
-  if (extension == ".o")
-    return writeObject(path, (*emitted)->getBuffer(), model);
   auto file = AtomicFile::create(path);
   if (!file)
     return file.takeError();
@@ -106,17 +95,106 @@ static llvm::Error write(ModuleOp module, StringRef path,
   return (*file)->commit();
 }
 
+/// Machine code of a module of the LLVM dialect. Without a joiner, what can't
+/// be linked later must be one object.
+static llvm::Expected<CompiledModel> emit(ModuleOp module, bool hasGetter,
+                                          bool single,
+                                          const TargetOptions &target) {
+  ModelDescription description = describe(module, target);
+  ObjectOptions options;
+  options.name = description.name;
+  options.hasGetter = hasGetter;
+  // A module of no graph keeps the symbols that it has.
+  options.single = single || description.name.empty();
+  auto objects = emitObjects(module, options, target);
+  if (!objects)
+    return objects.takeError();
+  CompiledModel model;
+  model.objects = std::move(*objects);
+  if (!description.name.empty())
+    model.header = writeHeader(description);
+  model.usesOpenMP = description.threads > 1;
+  return model;
+}
+
+FailureOr<CompiledModel>
+onnxquant::compileToObjects(ModuleOp module, const CompileOptions &options,
+                            bool hasGetter, bool single) {
+  CodeCache cache(options.cacheFolder);
+  std::string key;
+  if (cache.isOn()) {
+    StringRef kind = hasGetter ? "library" : single ? "object" : "objects";
+    key = CodeCache::keyOf(module, options, kind);
+    if (std::optional<CompiledModel> found = cache.find(key))
+      return std::move(*found);
+  }
+  if (failed(lowerToLLVM(module, options)))
+    return failure();
+  auto model = emit(module, hasGetter, single, options.target);
+  if (!model)
+    return emitError(UnknownLoc::get(module.getContext()))
+           << llvm::toString(model.takeError());
+  if (llvm::Error error = cache.keep(key, *model))
+    emitWarning(UnknownLoc::get(module.getContext()))
+        << "the compiled model can't be kept: "
+        << llvm::toString(std::move(error));
+  return std::move(*model);
+}
+
+/// Links or joins what was compiled.
+static llvm::Error write(CompiledModel model, StringRef path,
+                         const TargetOptions &target) {
+  if (llvm::sys::path::extension(path) == ".so")
+    return linkSharedLibrary(model.objects, path, target, model.usesOpenMP);
+  auto object = joinObjects(std::move(model.objects), target);
+  if (!object)
+    return object.takeError();
+  return writeObject(path, (*object)->getBuffer(), model.header);
+}
+
+/// Writes a module of the LLVM dialect.
+static llvm::Error writeLowered(ModuleOp module, StringRef path,
+                                const TargetOptions &target) {
+  StringRef extension = llvm::sys::path::extension(path);
+  if (extension == ".ll")
+    return writeText(module, path, OutputKind::LLVMIR, target);
+  if (extension == ".s")
+    return writeText(module, path, OutputKind::Assembly, target);
+  bool isLibrary = extension == ".so";
+  if (isLibrary && !module->hasAttr(modelNameAttr))
+    return llvm::createStringError(
+        path + ": cannot be written: the module has no compiled graph");
+  auto model =
+      emit(module, isLibrary, !isLibrary && !canJoinObjects(target), target);
+  if (!model)
+    return model.takeError();
+  return write(std::move(*model), path, target);
+}
+
 LogicalResult onnxquant::writeArtifact(ModuleOp module, StringRef path,
                                        const CompileOptions &options) {
+  StringRef extension = llvm::sys::path::extension(path);
+  bool isLibrary = extension == ".so";
   bool isGraph = !module.getOps<onnx::EntryPointOp>().empty();
+  auto report = [&](llvm::Error error) -> LogicalResult {
+    if (!error)
+      return success();
+    return emitError(UnknownLoc::get(module.getContext()))
+           << llvm::toString(std::move(error));
+  };
+  if (isGraph && (isLibrary || extension == ".o")) {
+    FailureOr<CompiledModel> model =
+        compileToObjects(module, options, isLibrary,
+                         !isLibrary && !canJoinObjects(options.target));
+    if (failed(model))
+      return failure();
+    return report(write(std::move(*model), path, options.target));
+  }
   if (isGraph && failed(lowerToLLVM(module, options)))
     return failure();
   TargetOptions target = options.target;
   if (std::optional<TargetOptions> own = readTarget(module))
     target = *own;
   target.optLevel = options.target.optLevel;
-  if (llvm::Error error = write(module, path, target))
-    return emitError(UnknownLoc::get(module.getContext()))
-           << llvm::toString(std::move(error));
-  return success();
+  return report(writeLowered(module, path, target));
 }

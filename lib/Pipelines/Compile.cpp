@@ -2,6 +2,7 @@
 
 #include "OnnxQuant/Pipelines/Compile.h"
 #include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Pipelines/Artifact.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/Preprocess.h"
 #include "OnnxQuant/Target/Header.h"
@@ -16,8 +17,6 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -43,8 +42,8 @@ static void addBufferization(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
-                                         const CompileOptions &options) {
+void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
+                                           const CompileOptions &options) {
   SetTargetOptions target;
   target.triple = options.target.triple;
   target.cpu = options.target.cpu;
@@ -71,10 +70,26 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   pm.addPass(createFuseObservers());
   pm.addPass(createCarryInPlace());
   pm.addPass(createOutlineKernels());
-  pm.addPass(createPlanMemory());
+  PlanMemoryOptions plan;
+  plan.report = options.reportMemory;
+  pm.addPass(createPlanMemory(plan));
+  if (options.profile)
+    pm.addPass(createProfileKernels());
+}
+
+void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
+                                         const CompileOptions &options) {
+  buildONNXToKernelsPipeline(pm, options);
   pm.addPass(createLowerKernels());
-  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  pm.addPass(createLowerTransposes());
+  if (options.threads > 1)
+    pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
+  else
+    pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createLowerCopies());
+  ParallelizeOptions parallelize;
+  parallelize.threads = options.threads;
+  pm.addPass(createParallelize(parallelize));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createVectorizeReductions());
@@ -101,6 +116,8 @@ void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertIndexToLLVMPass());
+  if (options.threads > 1)
+    pm.addPass(createConvertOpenMPToLLVMPass());
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   EmitEntryPointOptions entry;
@@ -119,7 +136,7 @@ struct LLVMPipelineOptions : public PassPipelineOptions<LLVMPipelineOptions> {
       *this, "features",
       llvm::cl::desc("features of the processor with + or -")};
   Option<int64_t> threads{*this, "threads", llvm::cl::init(1),
-                          llvm::cl::desc("threads that a run uses: 1")};
+                          llvm::cl::desc("threads that a run uses")};
   Option<std::string> name{*this, "name", llvm::cl::init("model"),
                            llvm::cl::desc("prefix of the emitted symbols")};
   Option<bool> checkBounds{*this, "check-bounds", llvm::cl::init(false),
@@ -142,9 +159,9 @@ readOptions(const LLVMPipelineOptions &options,
       llvm::join(options.features.begin(), options.features.end(), ","));
   if (!target)
     return fail(llvm::toString(target.takeError()));
-  if (options.threads != 1)
-    return fail("expects threads=1, but got " + Twine(options.threads) +
-                ": compiled models run in one thread");
+  if (options.threads < 1 || options.threads > mostThreads)
+    return fail("expects threads of 1 to " + Twine(mostThreads) + ", but got " +
+                Twine(options.threads));
   if (options.maxIterations < 0)
     return fail("expects max-iterations of 0 or more, but got " +
                 Twine(options.maxIterations));
@@ -156,6 +173,7 @@ readOptions(const LLVMPipelineOptions &options,
   compile.checkBounds = options.checkBounds;
   compile.prepare = options.prepare;
   compile.maxIterations = options.maxIterations;
+  compile.threads = options.threads;
   return compile;
 }
 
@@ -186,27 +204,13 @@ LogicalResult onnxquant::lowerToLLVM(ModuleOp module,
   return pm.run(module);
 }
 
-FailureOr<std::unique_ptr<llvm::MemoryBuffer>>
-onnxquant::compileModule(ModuleOp module, OutputKind kind,
-                         const CompileOptions &options) {
-  if (failed(lowerToLLVM(module, options)))
-    return failure();
-  llvm::LLVMContext context;
-  auto translated = translateModule(module, context, options.target);
-  if (!translated)
-    return module.emitError() << llvm::toString(translated.takeError());
-  auto emitted = emitModule(**translated, kind, options.target);
-  if (!emitted)
-    return module.emitError() << llvm::toString(emitted.takeError());
-  return std::move(*emitted);
-}
-
 FailureOr<std::unique_ptr<LoadedObject>>
 onnxquant::compileAndLoad(ModuleOp module, const CompileOptions &options) {
-  auto object = compileModule(module, OutputKind::Object, options);
-  if (failed(object))
+  FailureOr<CompiledModel> compiled = compileToObjects(module, options);
+  if (failed(compiled))
     return failure();
-  auto loaded = LoadedObject::load(std::move(*object), options.name);
+  auto loaded = LoadedObject::load(std::move(compiled->objects), options.name,
+                                   compiled->usesOpenMP);
   if (!loaded)
     return module.emitError() << llvm::toString(loaded.takeError());
   return std::move(*loaded);

@@ -1,9 +1,10 @@
 // Translation, optimization and emission of modules.
 
-#include "OnnxQuant/Target/Target.h"
+#include "EmitSteps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/IR/Instructions.h"
@@ -39,8 +40,17 @@ static uint64_t constantBytes(mlir::ModuleOp module) {
   return bytes;
 }
 
-/// LLVM's default pipeline for the target.
-static void optimize(Module &module, TargetMachine &machine, unsigned level) {
+Error onnxquant::checkConstants(mlir::ModuleOp module) {
+  uint64_t bytes = constantBytes(module);
+  if (bytes <= mostConstantBytes)
+    return Error::success();
+  return fail("the model's constants take " + Twine(bytes >> 20) +
+              " MiB, but compiled code can hold " +
+              Twine(mostConstantBytes >> 20) + " MiB");
+}
+
+void onnxquant::optimizeModule(Module &module, TargetMachine &machine,
+                               unsigned level) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
@@ -65,30 +75,38 @@ static void optimize(Module &module, TargetMachine &machine, unsigned level) {
 }
 
 Expected<std::unique_ptr<Module>>
-onnxquant::translateModule(mlir::ModuleOp source, LLVMContext &context,
-                           const onnxquant::TargetOptions &options) {
-  auto machine = createTargetMachine(options);
-  if (!machine)
-    return machine.takeError();
-  if (uint64_t bytes = constantBytes(source); bytes > mostConstantBytes)
-    return fail("the model's constants take " + Twine(bytes >> 20) +
-                " MiB, but compiled code can hold " +
-                Twine(mostConstantBytes >> 20) + " MiB");
+onnxquant::translateOnly(mlir::ModuleOp source, LLVMContext &context,
+                         TargetMachine &machine,
+                         const onnxquant::TargetOptions &options) {
+  if (Error error = checkConstants(source))
+    return error;
   mlir::registerBuiltinDialectTranslation(*source->getContext());
   mlir::registerLLVMDialectTranslation(*source->getContext());
+  mlir::registerOpenMPDialectTranslation(*source->getContext());
   std::unique_ptr<Module> module =
       mlir::translateModuleToLLVMIR(source, context, "model");
   if (!module)
     return fail("the module can't be translated to LLVM IR");
   module->setTargetTriple(Triple(options.triple));
-  module->setDataLayout((*machine)->createDataLayout());
+  module->setDataLayout(machine.createDataLayout());
   for (Function &function : *module) {
     if (function.isDeclaration())
       continue;
     function.addFnAttr("target-cpu", options.cpu);
     function.addFnAttr("target-features", options.features);
   }
-  optimize(*module, **machine, options.optLevel);
+  return module;
+}
+
+Expected<std::unique_ptr<Module>>
+onnxquant::translateModule(mlir::ModuleOp source, LLVMContext &context,
+                           const onnxquant::TargetOptions &options) {
+  auto machine = createTargetMachine(options);
+  if (!machine)
+    return machine.takeError();
+  auto module = translateOnly(source, context, **machine, options);
+  if (module)
+    optimizeModule(**module, **machine, options.optLevel);
   return module;
 }
 

@@ -115,7 +115,10 @@ void HeaderWriter::writeSummary() {
   };
   list("input", model.inputs);
   list("output", model.outputs);
-  os << " *\n * Link the object with -lm. ";
+  os << " *\n * Link the object with -lm"
+     << (model.threads > 1 ? " and -lomp (OpenMP of LLVM)" : "") << ". ";
+  if (model.threads > 1)
+    os << "A run uses " << model.threads << " threads.\n * ";
   os << (model.allocates
              ? "A run allocates with malloc, and frees what it\n * doesn't "
                "give to the caller.\n"

@@ -1,8 +1,12 @@
 // Loads objects into this process with ORC.
 
 #include "OnnxQuant/Target/Jit.h"
+#include "OnnxQuant/Target/Target.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h"
+#include "llvm/ExecutionEngine/Orc/MemoryMapper.h"
+#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/Support/TargetSelect.h"
 
 using namespace llvm;
@@ -15,11 +19,51 @@ struct LoadedObject::Engine {
 LoadedObject::LoadedObject() = default;
 LoadedObject::~LoadedObject() = default;
 
+/// A linker that puts all objects near each other: code reaches constants by
+/// distances of 32 bits.
+static Expected<std::unique_ptr<orc::LLJIT>> createJit(uint64_t bytes) {
+  constexpr uint64_t page = 1 << 16;
+  uint64_t room = alignTo(2 * bytes, page) + 64 * page;
+  return orc::LLJITBuilder()
+      .setObjectLinkingLayerCreator(
+          [room](orc::ExecutionSession &session)
+              -> Expected<std::unique_ptr<orc::ObjectLayer>> {
+            auto memory = orc::MapperJITLinkMemoryManager::CreateWithMapper<
+                orc::InProcessMemoryMapper>(room);
+            if (!memory)
+              return memory.takeError();
+            return std::make_unique<orc::ObjectLinkingLayer>(
+                session, std::move(*memory));
+          })
+      .create();
+}
+
+/// Lets code find OpenMP's library, which stays loaded.
+static Error addOpenMP(orc::LLJIT &jit) {
+  for (const std::string &name : getOpenMPLibraries()) {
+    auto library = orc::DynamicLibrarySearchGenerator::Load(
+        name.c_str(), jit.getDataLayout().getGlobalPrefix());
+    if (!library) {
+      consumeError(library.takeError());
+      continue;
+    }
+    jit.getMainJITDylib().addGenerator(std::move(*library));
+    return Error::success();
+  }
+  return createStringError(inconvertibleErrorCode(),
+                           "code of several threads needs libomp, which isn't "
+                           "there");
+}
+
 Expected<std::unique_ptr<LoadedObject>>
-LoadedObject::load(std::unique_ptr<MemoryBuffer> object, StringRef name) {
+LoadedObject::load(std::vector<std::unique_ptr<MemoryBuffer>> objects,
+                   StringRef name, bool usesOpenMP) {
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
-  auto jit = orc::LLJITBuilder().create();
+  uint64_t bytes = 0;
+  for (const auto &object : objects)
+    bytes += object->getBufferSize();
+  auto jit = createJit(bytes);
   if (!jit)
     return jit.takeError();
   // libc and libm come from this process.
@@ -28,8 +72,12 @@ LoadedObject::load(std::unique_ptr<MemoryBuffer> object, StringRef name) {
   if (!generator)
     return generator.takeError();
   (*jit)->getMainJITDylib().addGenerator(std::move(*generator));
-  if (Error error = (*jit)->addObjectFile(std::move(object)))
-    return error;
+  if (usesOpenMP)
+    if (Error error = addOpenMP(**jit))
+      return error;
+  for (auto &object : objects)
+    if (Error error = (*jit)->addObjectFile(std::move(object)))
+      return error;
   auto symbol = (*jit)->lookup((name + "_model").str());
   if (!symbol)
     return symbol.takeError();

@@ -1,4 +1,4 @@
-// Links objects to shared libraries with the target's own linker.
+// Links objects with the target's own linker.
 
 #include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Target/Target.h"
@@ -16,14 +16,38 @@ static Error fail(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
 }
 
-/// Programs that can link for a system, the best first. A compiler knows where
-/// its libraries are; a plain linker needs none.
+static bool isHost(const Triple &triple) {
+  return triple.getArch() == Triple(sys::getDefaultTargetTriple()).getArch();
+}
+
+/// Programs that can link libraries for a system, the best first. A compiler
+/// knows where its libraries are; a plain linker needs none.
 static std::vector<std::string> linkersFor(const Triple &triple) {
   std::string arch = triple.getArchName().str();
-  if (triple.getArch() == Triple(sys::getDefaultTargetTriple()).getArch())
+  if (isHost(triple))
     return {"cc", "gcc", "clang-22", "clang"};
   return {arch + "-linux-gnu-gcc", "ld.lld-22", "ld.lld"};
 }
+
+/// Programs that can join objects for a system. The plain linker takes all
+/// systems and is the fastest.
+static std::vector<std::string> joinersFor(const Triple &triple) {
+  std::vector<std::string> programs = {"ld.lld-22", "ld.lld"};
+  for (const std::string &name : linkersFor(triple))
+    if (!is_contained(programs, name))
+      programs.push_back(name);
+  return programs;
+}
+
+/// The first of the programs that there is; empty if there is none.
+static std::string findProgram(ArrayRef<std::string> names) {
+  for (const std::string &name : names)
+    if (ErrorOr<std::string> found = sys::findProgramByName(name))
+      return *found;
+  return "";
+}
+
+static bool isPlainLinker(StringRef program) { return program.contains("ld."); }
 
 /// Runs a linker; what it says first is the reason of a failure.
 static Error runLinker(StringRef program, ArrayRef<StringRef> arguments,
@@ -41,47 +65,100 @@ static Error runLinker(StringRef program, ArrayRef<StringRef> arguments,
               (message.empty() ? "" : ": " + message));
 }
 
-Error onnxquant::linkSharedLibrary(MemoryBufferRef object, StringRef output,
-                                   const onnxquant::TargetOptions &options) {
-  std::string program;
+static Error writeFile(StringRef path, StringRef bytes) {
+  std::error_code code;
+  raw_fd_ostream os(path, code);
+  os << bytes;
+  os.close();
+  if (!code)
+    code = os.error();
+  os.clear_error();
+  if (code)
+    return fail(path + ": cannot write: " + code.message());
+  return Error::success();
+}
+
+/// Links objects in a temporary folder: `options` before the files, `libraries`
+/// after them.
+static Expected<std::unique_ptr<MemoryBuffer>>
+link(StringRef program, const Objects &objects, ArrayRef<StringRef> options,
+     ArrayRef<StringRef> libraries) {
+  SmallString<128> folder;
+  if (std::error_code code = sys::fs::createUniqueDirectory("onnxq", folder))
+    return fail("no temporary folder can be made: " + code.message());
+  scope_exit cleanUp([&]() { sys::fs::remove_directories(folder); });
+  std::string linked = (folder + "/linked").str(),
+              said = (folder + "/said").str();
+  std::vector<std::string> files;
+  for (auto [index, object] : enumerate(objects)) {
+    files.push_back((folder + "/" + Twine(index) + ".o").str());
+    if (Error error = writeFile(files.back(), object->getBuffer()))
+      return error;
+  }
+  std::vector<StringRef> arguments = {program};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  arguments.insert(arguments.end(), {"-o", linked});
+  arguments.insert(arguments.end(), files.begin(), files.end());
+  arguments.insert(arguments.end(), libraries.begin(), libraries.end());
+  if (Error error = runLinker(program, arguments, said))
+    return error;
+  auto result = MemoryBuffer::getFile(linked, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false,
+                                      /*IsVolatile=*/true);
+  if (!result)
+    return fail(linked + ": " + result.getError().message());
+  return std::move(*result);
+}
+
+std::vector<std::string> onnxquant::getOpenMPLibraries() {
+  return {ONNXQUANT_LLVM_LIBRARIES "/libomp.so.5", "libomp.so.5", "libomp.so"};
+}
+
+/// OpenMP's library in LLVM's own folder, or where the linker finds it.
+static std::string findOpenMP() {
+  std::string path = getOpenMPLibraries().front();
+  return sys::fs::exists(path) ? path : "-lomp";
+}
+
+Error onnxquant::linkSharedLibrary(const Objects &objects, StringRef output,
+                                   const onnxquant::TargetOptions &options,
+                                   bool usesOpenMP) {
+  if (usesOpenMP && !isHost(Triple(options.triple)))
+    return fail(output + ": cannot be linked for " + options.triple +
+                ": there is no libomp for it here; compile to an object, and "
+                "link that where there is");
   std::vector<std::string> candidates = linkersFor(Triple(options.triple));
-  for (const std::string &name : candidates)
-    if (ErrorOr<std::string> found = sys::findProgramByName(name);
-        found && program.empty())
-      program = *found;
+  std::string program = findProgram(candidates);
   if (program.empty())
     return fail(output + ": cannot be linked for " + options.triple +
                 ": none of " + join(candidates, ", ") + " is there");
   auto result = AtomicFile::create(output);
   if (!result)
     return result.takeError();
-  SmallString<128> folder;
-  if (std::error_code code = sys::fs::createUniqueDirectory("onnxq", folder))
-    return fail("no temporary folder can be made: " + code.message());
-  std::string input = (folder + "/model.o").str(),
-              linked = (folder + "/model.so").str(),
-              said = (folder + "/said").str();
-  scope_exit cleanUp([&]() { sys::fs::remove_directories(folder); });
-  {
-    std::error_code code;
-    raw_fd_ostream os(input, code);
-    os << object.getBuffer();
-    os.close();
-    if (!code)
-      code = os.error();
-    os.clear_error();
-    if (code)
-      return fail(input + ": cannot write: " + code.message());
-  }
-  std::vector<StringRef> arguments = {program, "-shared", "-o", linked, input};
-  if (!StringRef(program).contains("ld."))
-    arguments.push_back("-lm");
-  if (Error error = runLinker(program, arguments, said))
-    return fail(output + ": " + toString(std::move(error)));
-  auto library = MemoryBuffer::getFile(linked, /*IsText=*/false,
-                                       /*RequiresNullTerminator=*/false);
+  std::vector<StringRef> libraries;
+  if (!isPlainLinker(program))
+    libraries.push_back("-lm");
+  std::string openMP = findOpenMP();
+  if (usesOpenMP)
+    libraries.push_back(openMP);
+  auto library = link(program, objects, {"-shared"}, libraries);
   if (!library)
-    return fail(linked + ": " + library.getError().message());
+    return fail(output + ": " + toString(library.takeError()));
   (*result)->os() << (*library)->getBuffer();
   return (*result)->commit();
+}
+
+bool onnxquant::canJoinObjects(const onnxquant::TargetOptions &options) {
+  return !findProgram(joinersFor(Triple(options.triple))).empty();
+}
+
+Expected<std::unique_ptr<MemoryBuffer>>
+onnxquant::joinObjects(Objects objects,
+                       const onnxquant::TargetOptions &options) {
+  if (objects.size() == 1)
+    return std::move(objects.front());
+  std::string program = findProgram(joinersFor(Triple(options.triple)));
+  if (isPlainLinker(program))
+    return link(program, objects, {"-r"}, {});
+  return link(program, objects, {"-r", "-nostdlib"}, {});
 }

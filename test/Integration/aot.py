@@ -472,7 +472,7 @@ def refusals(folder, tally):
             (f"run {form}: seed", 2, ["run", path, "--random-seed", "x"], "--random-seed"),
             (f"run {form}: sealed folder", 1, ["run", path, *good, "--output-dir", f"{sealed}/out"], "out"),
             (f"run {form}: folder is a file", 1, ["run", path, *good, "--output-dir", folder / "good.npy"], "good.npy"),
-            (f"bench {form}: threads", 2, ["bench", path, "--threads", "2"], "--threads"),
+            (f"bench {form}: threads", 2, ["bench", path, "--threads", "0"], "--threads"),
             (f"bench {form}: seconds", 2, ["bench", path, "--seconds", "-1"], "--seconds"),
             (f"bench {form}: foreign target", 2, ["bench", path, "--target", "aarch64"], "aarch64"),
         ]
@@ -491,7 +491,7 @@ def refusals(folder, tally):
         ("compile: cpu", 2, ["compile", model, "-o", out, "--cpu", "vax"], "vax"),
         ("compile: features", 2, ["compile", model, "-o", out, "--features", "+vax"], "vax"),
         ("compile: features without sign", 2, ["compile", model, "-o", out, "--features", "avx2"], "avx2"),
-        ("compile: threads", 2, ["compile", model, "-o", out, "--threads", "4"], "--threads"),
+        ("compile: threads", 2, ["compile", model, "-o", out, "--threads", "257"], "--threads"),
         ("compile: name", 2, ["compile", model, "-o", out, "--name", "1st"], "1st"),
         ("compile: input shape", 1, ["compile", model, "-o", out, "--input-shape", "x=1x4x16x16"], "'x'"),
         ("compile: unknown input", 1, ["compile", model, "-o", out, "--input-shape", "z=1"], "'z'"),

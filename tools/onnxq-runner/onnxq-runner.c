@@ -3,6 +3,7 @@
  *   onnxq-runner run LIBRARY INPUTS OUTPUTS
  *   onnxq-runner bench LIBRARY INPUTS SECONDS
  *   onnxq-runner serve LIBRARY INPUTS OUTPUTS
+ *   onnxq-runner profile LIBRARY INPUTS SECONDS
  *
  * INPUTS and OUTPUTS hold tensors one after the other, in the machine's byte
  * order: type and rank as 32 bits, the sizes and the number of bytes as 64 bits
@@ -10,9 +11,13 @@
  * resident memory in KiB, and the milliseconds of every run. `serve` runs once,
  * prints the milliseconds of loading and of that run, and then answers every
  * number on standard input with a line of so many times, after the peak of
- * memory: blocks of runs that a caller alternates with those of others. */
+ * memory: blocks of runs that a caller alternates with those of others.
+ * `profile` prints the cycles of a nanosecond, the number of runs, and for each
+ * part of a library that was compiled to be measured a line with the
+ * nanoseconds and calls of all runs and its text. */
 
 #include "onnxquant-c/runtime.h"
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,13 +178,77 @@ static int serve(const onnxq_model *model, const onnxq_tensor *inputs,
   return 0;
 }
 
+/* Cycles of a nanosecond, from additions that wait for each other; the best of
+ * some tries. */
+static double measureClock(void) {
+  double best = 0;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    enum { rounds = 100 * 1000 };
+    unsigned long value = 1;
+    double start = now();
+    for (int i = 0; i < rounds; ++i) {
+#define ONNXQ_ADD                                                              \
+  value += (unsigned long)attempt + 3;                                         \
+  __asm__ volatile("" : "+r"(value));
+      ONNXQ_ADD ONNXQ_ADD ONNXQ_ADD ONNXQ_ADD ONNXQ_ADD ONNXQ_ADD
+          ONNXQ_ADD ONNXQ_ADD
+#undef ONNXQ_ADD
+    }
+    double took = now() - start;
+    if (took > 0 && 8.0 * rounds / (took * 1e6) > best)
+      best = 8.0 * rounds / (took * 1e6);
+  }
+  return best;
+}
+
+/* Runs for so many seconds, at least three times, and tells where the time
+ * went. */
+static int profile(const char *path, const onnxq_model *model,
+                   const onnxq_tensor *inputs, onnxq_tensor *outputs,
+                   double seconds) {
+  void *library = dlopen(path, RTLD_NOW);
+  const onnxq_profile_data *data =
+      library ? dlsym(library, "onnxq_profile") : NULL;
+  if (!data)
+    return complain("the library wasn't compiled to be measured");
+  void *workspace = onnxq_make_workspace(model);
+  if (!workspace)
+    return complain("not enough memory");
+  double clock = measureClock(), end = 0;
+  long runs = 0;
+  for (int first = 1; first || runs < 3 || now() < end; first = 0) {
+    if (onnxq_run(model, workspace, inputs, model->num_inputs, outputs,
+                  model->num_outputs, &error) != ONNXQ_OK)
+      return complain(error.message);
+    for (int32_t i = 0; i < model->num_outputs; ++i)
+      onnxq_release(&outputs[i]);
+    if (first) {
+      memset(data->nanoseconds, 0, 8 * (size_t)data->count);
+      memset(data->calls, 0, 8 * (size_t)data->count);
+      end = now() + seconds * 1e3;
+    } else {
+      ++runs;
+    }
+  }
+  printf("%.6f\n%ld\n", clock, runs);
+  for (int64_t i = 0; i < data->count; ++i)
+    printf("%lld %lld %s\n", (long long)data->nanoseconds[i],
+           (long long)data->calls[i], data->texts[i]);
+  onnxq_free_workspace(workspace);
+  dlclose(library);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   int isBench = argc == 5 && strcmp(argv[1], "bench") == 0;
   int isServe = argc == 5 && strcmp(argv[1], "serve") == 0;
-  if (!isBench && !isServe && (argc != 5 || strcmp(argv[1], "run") != 0)) {
+  int isProfile = argc == 5 && strcmp(argv[1], "profile") == 0;
+  if (!isBench && !isServe && !isProfile &&
+      (argc != 5 || strcmp(argv[1], "run") != 0)) {
     fprintf(stderr, "usage: onnxq-runner run LIBRARY INPUTS OUTPUTS\n"
                     "       onnxq-runner bench LIBRARY INPUTS SECONDS\n"
-                    "       onnxq-runner serve LIBRARY INPUTS OUTPUTS\n");
+                    "       onnxq-runner serve LIBRARY INPUTS OUTPUTS\n"
+                    "       onnxq-runner profile LIBRARY INPUTS SECONDS\n");
     return 2;
   }
   onnxq_library *library;
@@ -201,7 +270,9 @@ int main(int argc, char **argv) {
   onnxq_tensor *outputs = tensors + model->num_inputs;
   int status = isBench ? bench(model, tensors, outputs, atof(argv[4]), loading)
                : isServe ? serve(model, tensors, outputs, argv[4], loading)
-                         : runOnce(model, tensors, outputs, argv[4]);
+               : isProfile
+                   ? profile(argv[2], model, tensors, outputs, atof(argv[4]))
+                   : runOnce(model, tensors, outputs, argv[4]);
   for (int32_t i = 0; i < model->num_inputs; ++i)
     free(tensors[i].data);
   for (int32_t i = 0; i < model->num_outputs; ++i)

@@ -8,6 +8,7 @@
 #include "OnnxQuant/Pipelines/RunInputs.h"
 #include "OnnxQuant/Pipelines/Session.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
+#include "Profile.h"
 #include "Runner.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
@@ -42,7 +43,7 @@ static int complain(llvm::Error error) {
 /// Compiles the model to a library in `folder`.
 static int compile(StringRef path, const ModelOptions &model,
                    const CompileOptions &options, StringRef library,
-                   double &seconds) {
+                   double &seconds, ProfiledNodes &nodes) {
   auto start = std::chrono::steady_clock::now();
   ModelContext context;
   ModelDiagnosticHandler handler(&context.get());
@@ -55,8 +56,11 @@ static int compile(StringRef path, const ModelOptions &model,
     return complain(inputs.takeError());
   ModelOptions shapes;
   shapes.inputShapes = shapesOf(*inputs);
-  if (failed(shapes.apply(*module)) ||
-      failed(writeArtifact(*module, library, options)))
+  if (failed(shapes.apply(*module)))
+    return BadInput;
+  if (options.profile)
+    nodes = collectNodes(*module);
+  if (failed(writeArtifact(*module, library, options)))
     return BadInput;
   seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
@@ -64,9 +68,10 @@ static int compile(StringRef path, const ModelOptions &model,
   return Done;
 }
 
-/// Runs the library on random inputs in the runner's process.
-static llvm::Error measure(StringRef library, StringRef folder, double seconds,
-                           Measurement &result) {
+/// Runs the library on random inputs in the runner's process; gives what that
+/// prints.
+static llvm::Expected<std::string> startRuns(StringRef mode, StringRef library,
+                                             StringRef folder, double seconds) {
   std::vector<HostTensor> inputs;
   {
     auto loaded = LoadedLibrary::open(library);
@@ -83,9 +88,14 @@ static llvm::Error measure(StringRef library, StringRef folder, double seconds,
   std::string bundle = (folder + "/inputs").str();
   if (llvm::Error error = writeBundle(inputs, bundle))
     return error;
-  auto said = startRunner(
-      {*runner, "bench", library.str(), bundle, std::to_string(seconds)},
+  return startRunner(
+      {*runner, mode.str(), library.str(), bundle, std::to_string(seconds)},
       folder, static_cast<unsigned>(seconds) + 600);
+}
+
+static llvm::Error measure(StringRef library, StringRef folder, double seconds,
+                           Measurement &result) {
+  auto said = startRuns("bench", library, folder, seconds);
   if (!said)
     return said.takeError();
   SmallVector<StringRef> lines;
@@ -104,6 +114,20 @@ static llvm::Error measure(StringRef library, StringRef folder, double seconds,
   result.times.assign(numbers.begin() + 2, numbers.end());
   llvm::sort(result.times);
   return llvm::Error::success();
+}
+
+/// Runs a library that was compiled to be measured, and tells of its nodes.
+static int runProfile(StringRef library, StringRef folder, double seconds,
+                      const ProfiledNodes &nodes, const CompileOptions &options,
+                      bool json) {
+  auto said = startRuns("profile", library, folder, seconds);
+  if (!said)
+    return complain(said.takeError());
+  auto profile = readProfile(*said, nodes, options.target);
+  if (!profile)
+    return complain(profile.takeError());
+  printProfile(*profile, json);
+  return Done;
 }
 
 static void print(const Measurement &result, bool json) {
@@ -135,12 +159,13 @@ static void print(const Measurement &result, bool json) {
 static int run(llvm::ArrayRef<const char *> arguments) {
   std::string path;
   double seconds = 3;
-  bool json = false;
+  bool json = false, profile = false;
   ModelOptions model;
   CodeOptions code;
   Arguments parser(benchVerb);
   parser.positional("MODEL", path)
       .option("seconds", seconds)
+      .flag("profile", profile)
       .flag("json", json);
   model.declare(parser);
   code.declare(parser);
@@ -152,9 +177,13 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (std::optional<int> ended = code.read(parser, options))
     return *ended;
   bool isLibrary = llvm::sys::path::extension(path) == ".so";
-  if (isLibrary && model.specializes())
-    return parser.wrong("a library is compiled already: --dim and "
-                        "--input-shape are for models");
+  options.profile = profile;
+  if (isLibrary && profile)
+    return parser.wrong("a library is compiled already: --profile is for "
+                        "models");
+  if (isLibrary && (model.specializes() || options.threads != 1))
+    return parser.wrong("a library is compiled already: --dim, --input-shape "
+                        "and --threads are for models");
   if (!isHostTarget(options.target))
     return parser.wrong("code for " + options.target.triple +
                         " can't run on this machine");
@@ -165,11 +194,14 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   llvm::scope_exit cleanUp(
       [&]() { llvm::sys::fs::remove_directories(folder); });
   Measurement result;
+  ProfiledNodes nodes;
   std::string library = isLibrary ? path : (folder + "/model.so").str();
   if (!isLibrary)
-    if (int failed =
-            compile(path, model, options, library, result.compileSeconds))
+    if (int failed = compile(path, model, options, library,
+                             result.compileSeconds, nodes))
       return failed;
+  if (profile)
+    return runProfile(library, folder, seconds, nodes, options, json);
   if (llvm::Error error = measure(library, folder, seconds, result))
     return complain(std::move(error));
   llvm::sys::fs::file_size(library, result.libraryBytes);
@@ -186,8 +218,11 @@ Times runs of a model (.onnx, .mlir, .mlirbc) or of a library (.so made by
 peak_rss_mib is its peak of resident memory. Open sizes are 1, unless given.
 
   --seconds S               how long to run (3), at least three times
-  --threads N               threads that a run uses: 1
-  --target, --cpu, --features, --dim, --input-shape   as of 'onnxq compile'
+  --threads N               threads that a run uses (1)
+  --target, --cpu, --features, --cache, --dim, --input-shape
+                            as of 'onnxq compile'
+  --profile                 time per node instead, slowest first, with GMAC/s and
+                            percent of the processor's peak
   --json                    median_ms, min_ms, p90_ms, runs, compile_s, load_ms,
                             peak_rss_mib, lib_bytes
 

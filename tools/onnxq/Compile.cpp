@@ -59,11 +59,14 @@ run allocates nothing.
                             riscv64+v
   --cpu NAME                processor, as LLVM calls it
   --features LIST           such as +avx512vnni,-fma
-  --threads N               threads that a run uses: 1
+  --threads N               threads that a run uses (1); with more, the code
+                            needs libomp
   --dim NAME=VALUE          give a named dimension a value
   --input-shape NAME=SHAPE  give an input a shape, such as x=1x3x224x224
   --name NAME               prefix of the C symbols (default: from MODEL)
   --max-iterations N        let a Loop fail after N iterations
+  --cache DIR               keep compiled models in DIR and find them there
+                            (default: ONNXQUANT_CODE_CACHE, if set)
   --check-bounds            check every access to a buffer
 
 example: onnxq compile model.onnx -o model.o --target aarch64 --dim batch=1

@@ -1,6 +1,7 @@
 // onnxq info: what a model contains.
 
 #include "Arguments.h"
+#include "Memory.h"
 #include "OnnxQuant/Analysis/ModelInfo.h"
 #include "OnnxQuant/Pipelines/InitAll.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
@@ -55,7 +56,8 @@ static llvm::json::Array toJson(const std::vector<TensorInfo> &tensors) {
   return list;
 }
 
-static void printJson(const ModelInfo &info) {
+static void printJson(const ModelInfo &info,
+                      const std::optional<MemoryPlan> &memory) {
   llvm::json::Object opsets, ops;
   for (const auto &[domain, version] : info.opsets)
     opsets[domain] = version;
@@ -73,6 +75,8 @@ static void printJson(const ModelInfo &info) {
                           {"parameter_bytes", info.parameterBytes},
                           {"macs", info.macs},
                           {"contractions_of_unknown_shape", info.numUncounted}};
+  if (memory)
+    root["memory"] = toJson(*memory);
   llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(root)))
                << "\n";
 }
@@ -114,12 +118,13 @@ static void printText(const ModelInfo &info) {
 
 static int run(llvm::ArrayRef<const char *> arguments) {
   std::string path;
-  bool json = false;
+  bool json = false, memory = false;
   ShapeInferenceOptions shapes;
   std::vector<std::string> dims, inputShapes;
   if (std::optional<int> code = Arguments(infoVerb)
                                     .positional("MODEL", path)
                                     .flag("json", json)
+                                    .flag("memory", memory)
                                     .list("dim", dims)
                                     .list("input-shape", inputShapes)
                                     .parse(arguments))
@@ -140,10 +145,19 @@ static int run(llvm::ArrayRef<const char *> arguments) {
       return BadInput;
   }
   ModelInfo info = getModelInfo(*module);
+  std::optional<MemoryPlan> plan;
+  if (memory) {
+    FailureOr<MemoryPlan> planned = planMemory(*module);
+    if (failed(planned))
+      return BadInput;
+    plan = *planned;
+  }
   if (json)
-    printJson(info);
+    printJson(info, plan);
   else
     printText(info);
+  if (plan && !json)
+    printMemory(*plan);
   return Done;
 }
 
@@ -151,8 +165,11 @@ const Verb onnxquant::cli::infoVerb = {
     "info", "inputs, outputs, opset, op counts, parameters, MACs",
     R"(usage: onnxq info MODEL [options]
 
-Tells what a model (.onnx, .mlir or .mlirbc) contains. Weights are not read.
+Tells what a model (.onnx, .mlir or .mlirbc) contains. Weights are not read,
+unless the memory of its runs is planned.
 
+  --memory                  the memory that a run needs: its workspace, and the
+                            largest buffers with the nodes that write them
   --json                    as JSON
   --dim NAME=VALUE          give a named dimension a value
   --input-shape NAME=SHAPE  give an input a shape, such as x=1x3x224x224

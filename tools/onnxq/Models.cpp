@@ -45,16 +45,24 @@ void CodeOptions::declare(Arguments &arguments) {
       .option("features", features)
       .option("threads", threads)
       .option("max-iterations", maxIterations)
+      .option("cache", cache)
       .flag("check-bounds", checkBounds);
+}
+
+std::string onnxquant::cli::findCache(const std::string &option) {
+  if (!option.empty())
+    return option;
+  const char *folder = std::getenv("ONNXQUANT_CODE_CACHE");
+  return folder ? folder : "";
 }
 
 std::optional<int> onnxquant::cli::checkThreads(const Arguments &arguments,
                                                 int64_t threads) {
-  if (threads == 1)
+  if (threads >= 1 && threads <= mostThreads)
     return std::nullopt;
-  return arguments.wrong("option '--threads' expects 1, but got " +
-                         std::to_string(threads) +
-                         ": compiled models run in one thread");
+  return arguments.wrong("option '--threads' expects 1 to " +
+                         std::to_string(mostThreads) + ", but got " +
+                         std::to_string(threads));
 }
 
 std::optional<int> CodeOptions::read(const Arguments &arguments,
@@ -69,5 +77,7 @@ std::optional<int> CodeOptions::read(const Arguments &arguments,
   options.target = *parsed;
   options.checkBounds = checkBounds;
   options.maxIterations = maxIterations;
+  options.threads = threads;
+  options.cacheFolder = findCache(cache);
   return checkThreads(arguments, threads);
 }

@@ -35,10 +35,10 @@ struct ModelOptions {
                                          mlir::MLIRContext &context) const;
 };
 
-/// `--target`, `--cpu`, `--features`, `--threads`, `--max-iterations` and
-/// `--check-bounds`.
+/// `--target`, `--cpu`, `--features`, `--threads`, `--max-iterations`,
+/// `--cache` and `--check-bounds`.
 struct CodeOptions {
-  std::string target = "native", cpu, features;
+  std::string target = "native", cpu, features, cache;
   int64_t threads = 1, maxIterations = 0;
   bool checkBounds = false;
 
@@ -48,6 +48,9 @@ struct CodeOptions {
                           CompileOptions &options) const;
 };
 
+/// The folder of compiled models: `--cache`, or what ONNXQUANT_CODE_CACHE says;
+/// empty for none.
+std::string findCache(const std::string &option);
 /// `--threads` of every verb: an exit code says that it is wrong.
 std::optional<int> checkThreads(const Arguments &arguments, int64_t threads);
 

@@ -21,11 +21,11 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 struct RunOptions {
-  std::string path, outputDir, seedText;
+  std::string path, outputDir, seedText, cache;
   std::vector<std::string> inputs;
   std::optional<uint64_t> seed;
   bool json = false, quiet = false, noSpecialize = false, checkBounds = false;
-  int64_t maxIterations = 0;
+  int64_t maxIterations = 0, threads = 1;
   ModelOptions model;
 };
 
@@ -146,6 +146,8 @@ static int runModelFile(const RunOptions &options, RunResult &result) {
   CompileOptions compile;
   compile.checkBounds = options.checkBounds;
   compile.maxIterations = options.maxIterations;
+  compile.threads = options.threads;
+  compile.cacheFolder = findCache(options.cache);
   auto target = parseTarget("native");
   if (!target)
     return complain(target.takeError());
@@ -246,6 +248,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
       .option("output-dir", options.outputDir)
       .option("random-seed", options.seedText)
       .option("max-iterations", options.maxIterations)
+      .option("threads", options.threads)
+      .option("cache", options.cache)
       .flag("no-specialize", options.noSpecialize)
       .flag("check-bounds", options.checkBounds)
       .flag("json", options.json)
@@ -264,12 +268,15 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return parser.wrong(
         "option '--max-iterations' expects 0 or more, but got " +
         std::to_string(options.maxIterations));
+  if (std::optional<int> code = checkThreads(parser, options.threads))
+    return *code;
   bool isLibrary = llvm::sys::path::extension(options.path) == ".so";
-  if (isLibrary && (options.model.specializes() || options.noSpecialize ||
-                    options.checkBounds || options.maxIterations))
+  if (isLibrary &&
+      (options.model.specializes() || options.noSpecialize ||
+       options.checkBounds || options.maxIterations || options.threads != 1))
     return parser.wrong("a library is compiled already: --dim, --input-shape, "
-                        "--no-specialize, --check-bounds and --max-iterations "
-                        "are for models");
+                        "--no-specialize, --check-bounds, --max-iterations and "
+                        "--threads are for models");
   RunResult result;
   if (int code = isLibrary ? runLibrary(options, result)
                            : runModelFile(options, result))
@@ -299,7 +306,10 @@ made by 'onnxq compile') once, and tells of the outputs.
   --dim NAME=VALUE          give a named dimension a value
   --input-shape NAME=SHAPE  give an input a shape, such as x=1x3x224x224
   --no-specialize           compile for open sizes, not for those of the inputs
+  --threads N               threads that the run uses (1)
   --max-iterations N        let a Loop fail after N iterations
+  --cache DIR               keep compiled models in DIR and find them there
+                            (default: ONNXQUANT_CODE_CACHE, if set)
   --check-bounds            check every access to a buffer
   --json                    as JSON, with times
   --quiet                   print nothing but errors

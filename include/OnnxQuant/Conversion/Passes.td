@@ -319,6 +319,102 @@ def PlanMemory : Pass<"onnxq-plan-memory", "::mlir::ModuleOp"> {
     Statistic<"numPlanned", "planned", "Buffers placed in the workspace">,
     Statistic<"numDynamic", "dynamic", "Buffers allocated at run time">,
   ];
+  let options = [
+    Option<"report", "report", "bool", "false",
+      "write the buffers and their places to the function as `onnxq.buffers`">,
+  ];
+}
+
+def ProfileKernels : Pass<"onnxq-profile-kernels", "::mlir::ModuleOp"> {
+  let summary = "measure how long each kernel of a graph takes";
+  let description = [{
+    Reads the clock (`clock_gettime`) before and after each call of a kernel and
+    each copy of a buffer in the graph, and sums up the time and the calls of
+    each. The symbol `onnxq_profile` tells them with the nodes' names; see
+    onnxquant-c/model.h. `onnxq bench --profile` uses it.
+
+    ```mlir
+    call @kernel_exp_0(%x, %y) {onnxq.node = "exp"} : (memref<4xf32>, memref<4xf32>) -> ()
+    // becomes
+    %start = llvm.call @onnxq_clock() : () -> i64
+    call @kernel_exp_0(%x, %y) {onnxq.node = "exp"} : (memref<4xf32>, memref<4xf32>) -> ()
+    llvm.call @onnxq_record(%entry, %start) : (i64, i64) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"numMeasured", "measured", "Calls and copies that are measured">,
+  ];
+}
+
+def LowerTransposes : Pass<"onnxq-lower-transposes", "::mlir::ModuleOp"> {
+  let summary = "transpose buffers by blocks of 8 by 8 elements";
+  let description = [{
+    A `linalg.transpose` of elements of 8 to 32 bits after which other elements
+    lie side by side than before becomes a loop over blocks of 8 by 8 elements:
+    eight vectors are read along the input's last dimension, transposed by
+    shuffles, and written along the output's. Elements that make no whole block
+    are copied one by one. Where one of the two dimensions has less than 8
+    elements, the op stays.
+
+    ```mlir
+    linalg.transpose ins(%x : memref<64x64xf32>) outs(%y : memref<64x64xf32>) permutation = [1, 0]
+    // becomes
+    scf.parallel (%i, %j) = (%c0, %c0) to (%c64, %c64) step (%c8, %c8) {
+      %r0 = vector.load %x[%j, %i] : memref<64x64xf32>, vector<8xf32>
+      ...
+      %s0 = vector.shuffle %r0, %r4 [0, 1, 2, 3, 8, 9, 10, 11] : vector<8xf32>, vector<8xf32>
+      ...
+      vector.store %t0, %y[%i, %j] : memref<64x64xf32>, vector<8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numLowered", "lowered", "Transpositions done by blocks">,
+  ];
+}
+
+def Parallelize : Pass<"onnxq-parallelize", "::mlir::ModuleOp"> {
+  let summary = "share the loops of kernels between threads";
+  let description = [{
+    A `scf.parallel` of a kernel with more than about 65,000 scalar operations
+    becomes a function that does a range of one dimension, and a region of
+    OpenMP in which each thread calls it with its share. The dimension is the
+    outermost one whose shares are about equal. The size of a loop that is known
+    at run time only is compared there. Loops that can end the run by a check,
+    and those that write to scratch memory of their function, stay sequential,
+    and so do all with `threads=1`. The module's `onnxq.threads` tells that there
+    are such regions.
+
+    ```mlir
+    scf.parallel (%i) = (%c0) to (%n) step (%c1) { ... }
+    // becomes
+    omp.parallel num_threads(%threads : i32) {
+      omp.wsloop {
+        omp.loop_nest (%t) : index = (%c0) to (%count) step (%c1) {
+          // from = t * n / count, to = (t + 1) * n / count
+          func.call @kernel_0_share(..., %from, %to)
+          omp.yield
+        }
+      }
+      omp.terminator
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::omp::OpenMPDialect", "::mlir::scf::SCFDialect",
+    "::mlir::LLVM::LLVMDialect"];
+  let options = [
+    Option<"threads", "threads", "int64_t", "1", "threads that a run uses">,
+  ];
+  let statistics = [
+    Statistic<"numShared", "shared", "Loops shared between threads">,
+    Statistic<"numSequential", "sequential", "Loops that one thread does">,
+  ];
 }
 
 def LowerCopies : Pass<"onnxq-lower-copies", "::mlir::ModuleOp"> {

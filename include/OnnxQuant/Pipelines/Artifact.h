@@ -3,6 +3,7 @@
 #ifndef ONNXQUANT_PIPELINES_ARTIFACT_H
 #define ONNXQUANT_PIPELINES_ARTIFACT_H
 
+#include "OnnxQuant/Pipelines/CodeCache.h"
 #include "OnnxQuant/Pipelines/Compile.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -17,6 +18,14 @@ bool isArtifact(llvm::StringRef path);
 /// it. Errors are diagnostics; nothing is left behind then.
 llvm::LogicalResult writeArtifact(mlir::ModuleOp module, llvm::StringRef path,
                                   const CompileOptions &options);
+
+/// Compiles a module of the `onnx` dialect (which is consumed), or finds it in
+/// the cache. With `hasGetter`, `onnxq_get_model` is defined; `single` makes
+/// one object. Errors are diagnostics.
+llvm::FailureOr<CompiledModel> compileToObjects(mlir::ModuleOp module,
+                                                const CompileOptions &options,
+                                                bool hasGetter = false,
+                                                bool single = false);
 
 } // namespace onnxquant
 

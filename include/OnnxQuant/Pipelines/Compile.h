@@ -22,8 +22,22 @@ struct CompileOptions {
   bool prepare = true;
   /// Iterations after which a Loop fails; 0 lets it run on.
   int64_t maxIterations = 0;
+  /// Threads that a run uses.
+  int64_t threads = 1;
+  /// Measure at run time how long each kernel takes.
+  bool profile = false;
+  /// Where compiled models are kept and found again; empty for nowhere.
+  std::string cacheFolder;
+  /// Write the plan of the memory to the graph.
+  bool reportMemory = false;
 };
 
+/// The most threads that a run can use.
+inline constexpr int64_t mostThreads = 256;
+
+/// The `onnx` dialect to calls of kernels on buffers that have places.
+void buildONNXToKernelsPipeline(mlir::OpPassManager &pm,
+                                const CompileOptions &options);
 /// The `onnx` dialect to loops over buffers.
 void buildONNXToLoopsPipeline(mlir::OpPassManager &pm,
                               const CompileOptions &options);
@@ -37,12 +51,6 @@ void registerCompilePipelines();
 /// are diagnostics.
 llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module,
                                 const CompileOptions &options);
-
-/// Compiles a module (which is consumed) to an object, assembly or LLVM IR.
-/// Errors are diagnostics.
-llvm::FailureOr<std::unique_ptr<llvm::MemoryBuffer>>
-compileModule(mlir::ModuleOp module, OutputKind kind,
-              const CompileOptions &options);
 
 /// Compiles a module (which is consumed) and loads it into this process.
 llvm::FailureOr<std::unique_ptr<LoadedObject>>

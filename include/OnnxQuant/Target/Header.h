@@ -25,6 +25,8 @@ struct ModelDescription {
   int64_t workspaceBytes = 0;
   /// Whether a run calls malloc.
   bool allocates = false;
+  /// Threads that a run uses.
+  int64_t threads = 1;
   /// LLVM's names of system and processor.
   std::string triple, cpu;
 };

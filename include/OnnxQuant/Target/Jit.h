@@ -7,15 +7,18 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
+#include <vector>
 
 namespace onnxquant {
 
-/// An object of the host's architecture, loaded and ready to run.
+/// Objects of the host's architecture, loaded and ready to run.
 class LoadedObject {
 public:
-  /// `name` is the prefix of the object's symbols.
+  /// `name` is the prefix of the objects' symbols. Code of several threads
+  /// needs OpenMP's library.
   static llvm::Expected<std::unique_ptr<LoadedObject>>
-  load(std::unique_ptr<llvm::MemoryBuffer> object, llvm::StringRef name);
+  load(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
+       llvm::StringRef name, bool usesOpenMP = false);
   ~LoadedObject();
 
   const onnxq_model &model() const { return *description; }

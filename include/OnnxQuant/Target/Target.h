@@ -59,11 +59,40 @@ enum class OutputKind { LLVMIR, Assembly, Object };
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 emitModule(llvm::Module &module, OutputKind kind, const TargetOptions &options);
 
-/// Links an object to a shared library with the target's linker. The library
-/// appears whole or not at all.
-llvm::Error linkSharedLibrary(llvm::MemoryBufferRef object,
-                              llvm::StringRef output,
-                              const TargetOptions &options);
+/// Objects that make one program together.
+using Objects = std::vector<std::unique_ptr<llvm::MemoryBuffer>>;
+
+/// How objects are made of a module.
+struct ObjectOptions {
+  /// Begins the names of what the objects share.
+  std::string name = "model";
+  /// Define `onnxq_get_model`.
+  bool hasGetter = false;
+  /// One object instead of several.
+  bool single = false;
+};
+
+/// Machine code of a module of the LLVM dialect, which is consumed: constants
+/// in an object of their own, functions in several that are made at the same
+/// time on the cores there are. What comes out doesn't depend on their number.
+llvm::Expected<Objects> emitObjects(mlir::ModuleOp module,
+                                    const ObjectOptions &objects,
+                                    const TargetOptions &options);
+
+/// Links objects to a shared library with the target's linker, and with OpenMP's
+/// library where it is needed. The library appears whole or not at all.
+llvm::Error linkSharedLibrary(const Objects &objects, llvm::StringRef output,
+                              const TargetOptions &options,
+                              bool usesOpenMP = false);
+
+/// Names of OpenMP's library on this machine, the best first.
+std::vector<std::string> getOpenMPLibraries();
+
+/// Whether there is a program that joins objects of the target.
+bool canJoinObjects(const TargetOptions &options);
+/// Joins objects to one with the target's linker.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+joinObjects(Objects objects, const TargetOptions &options);
 
 } // namespace onnxquant
 

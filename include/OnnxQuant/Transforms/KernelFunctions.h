@@ -12,6 +12,13 @@ inline constexpr llvm::StringLiteral kernelAttr = "onnxq.kernel";
 /// On a call of a kernel: the name of the node that it computes.
 inline constexpr llvm::StringLiteral nodeAttr = "onnxq.node";
 
+/// On the entry function, if asked for: its buffers of static size, with node,
+/// bytes, offset in the workspace, and the top-level ops between which they are
+/// alive.
+inline constexpr llvm::StringLiteral buffersAttr = "onnxq.buffers";
+/// On a module: the threads that its parallel regions ask for.
+inline constexpr llvm::StringLiteral threadsAttr = "onnxq.threads";
+
 } // namespace onnxquant
 
 #endif // ONNXQUANT_TRANSFORMS_KERNELFUNCTIONS_H

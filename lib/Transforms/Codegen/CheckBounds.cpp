@@ -38,8 +38,8 @@ static void checkAccess(Operation *op, Value memref, ValueRange indices) {
   }
 }
 
-/// The first and the last element that a vector reads.
-static void checkVector(vector::LoadOp op) {
+/// The first and the last element that a vector reads or writes.
+template <typename OpTy> static void checkVector(OpTy op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   SmallVector<Value> indices(op.getIndices());
   checkAccess(op, op.getBase(), indices);
@@ -93,7 +93,7 @@ struct CheckBounds : public onnxquant::impl::CheckBoundsBase<CheckBounds> {
     SmallVector<Operation *> accesses;
     getOperation().walk([&](Operation *op) {
       if (isa<memref::LoadOp, memref::StoreOp, memref::SubViewOp,
-              memref::CopyOp, vector::LoadOp>(op))
+              memref::CopyOp, vector::LoadOp, vector::StoreOp>(op))
         accesses.push_back(op);
     });
     for (Operation *op : accesses) {
@@ -104,6 +104,8 @@ struct CheckBounds : public onnxquant::impl::CheckBoundsBase<CheckBounds> {
       else if (auto view = dyn_cast<memref::SubViewOp>(op))
         checkView(view);
       else if (auto vector = dyn_cast<vector::LoadOp>(op))
+        checkVector(vector);
+      else if (auto vector = dyn_cast<vector::StoreOp>(op))
         checkVector(vector);
       else
         checkCopy(cast<memref::CopyOp>(op));

@@ -38,6 +38,7 @@ struct Slot {
 };
 
 struct PlanMemory : public onnxquant::impl::PlanMemoryBase<PlanMemory> {
+  using PlanMemoryBase::PlanMemoryBase;
   void runOnOperation() override;
 
 private:
@@ -113,6 +114,20 @@ static int64_t placeSlots(MutableArrayRef<Slot> slots) {
     placed.push_back(slot);
   }
   return total;
+}
+
+/// The buffers with their nodes, sizes, places and lifetimes.
+static ArrayAttr describe(Builder b, ArrayRef<Slot> slots) {
+  SmallVector<Attribute> list;
+  for (const Slot &slot : slots) {
+    list.push_back(b.getDictionaryAttr(
+        {b.getNamedAttr("begin", b.getI64IntegerAttr(slot.begin)),
+         b.getNamedAttr("bytes", b.getI64IntegerAttr(slot.bytes)),
+         b.getNamedAttr("end", b.getI64IntegerAttr(slot.end)),
+         b.getNamedAttr("node", b.getStringAttr(nodeOf(slot.alloc))),
+         b.getNamedAttr("offset", b.getI64IntegerAttr(slot.offset))}));
+  }
+  return b.getArrayAttr(list);
 }
 
 /// The bytes of a buffer, and whether they are few enough to be counted: a size
@@ -231,6 +246,8 @@ LogicalResult PlanMemory::plan(func::FuncOp function) {
                                 {}, function.getLoc());
   (void)function.insertArgument(1, workspaceType, {}, function.getLoc());
   int64_t total = placeSlots(slots);
+  if (report)
+    function->setAttr(buffersAttr, describe(builder, slots));
   for (Slot &slot : slots) {
     ImplicitLocOpBuilder b(slot.alloc.getLoc(), slot.alloc);
     Value offset = arith::ConstantIndexOp::create(b, slot.offset);

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t farAway = INT32_MAX;
 
 /// The operands of a Slice along one axis.
-struct Range {
+struct Extent {
   Dim start, end;
   int64_t step;
 };
@@ -53,7 +53,7 @@ static Dim countSteps(const Dim &distance, int64_t step) {
 
 /// The number of elements for a positive step: with S and E the bounds, E at
 /// most the size, it is E - max(S, 0), which is min(E - S, E), where positive.
-static std::optional<Dim> countForward(const Dim &size, const Range &range) {
+static std::optional<Dim> countForward(const Dim &size, const Extent &range) {
   std::optional<Bound> start = resolveBound(range.start, size, /*low=*/0);
   std::optional<Bound> end = resolveBound(range.end, size, /*low=*/0);
   if (!start || !end)
@@ -78,7 +78,7 @@ static std::optional<Dim> countForward(const Dim &size, const Range &range) {
 
 /// The number of elements for a negative step: with the start clamped to
 /// [0, size-1] and the end to [-1, size-1], it is their distance.
-static std::optional<Dim> countBackward(const Dim &size, const Range &range) {
+static std::optional<Dim> countBackward(const Dim &size, const Extent &range) {
   if (size.isConstant(0))
     return Dim(0);
   Dim last = size - Dim(1);
@@ -113,7 +113,7 @@ static std::optional<Dim> countBackward(const Dim &size, const Range &range) {
 }
 
 static Dim countElements(ShapeContext &ctx, const Dim &size,
-                         const Range &range) {
+                         const Extent &range) {
   std::optional<Dim> count =
       range.step > 0 ? countForward(size, range) : countBackward(size, range);
   return count ? *count : ctx.unknown();
@@ -121,7 +121,7 @@ static Dim countElements(ShapeContext &ctx, const Dim &size,
 
 /// The sliced part of a small vector whose contents are followed.
 static void sliceContents(ShapeContext &ctx, Value data, OpResult result,
-                          const Range &range) {
+                          const Extent &range) {
   std::optional<Dims> contents = ctx.getContents(data);
   std::optional<int64_t> start = range.start.getConstant();
   std::optional<int64_t> count = lengthOf(ctx, result);
@@ -191,7 +191,7 @@ LogicalResult SliceOp::inferShapes(ShapeContext &ctx) {
              << (*axes)->size() << " elements, but got " << list->size();
 
   Dims out = *in;
-  std::optional<Range> only;
+  std::optional<Extent> only;
   for (auto [index, axis] : llvm::enumerate(**axes)) {
     std::optional<int64_t> step;
     if (steps)
@@ -202,7 +202,7 @@ LogicalResult SliceOp::inferShapes(ShapeContext &ctx) {
       out[axis] = ctx.unknown();
       continue;
     }
-    only = Range{(*starts)[index], (*ends)[index], *step};
+    only = Extent{(*starts)[index], (*ends)[index], *step};
     out[axis] = countElements(ctx, (*in)[axis], *only);
   }
   if (failed(ctx.set(result, elementType, out)))

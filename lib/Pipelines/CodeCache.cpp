@@ -1,0 +1,146 @@
+// Files of compiled models: a line of magic, sizes, contents, a checksum.
+
+#include "OnnxQuant/Pipelines/CodeCache.h"
+#include "OnnxQuant/Support/AtomicFile.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace llvm;
+using namespace onnxquant;
+
+static constexpr StringLiteral magic = "OnnxQuant code 1\n";
+
+namespace {
+/// A stream that only hashes.
+class HashStream : public raw_ostream {
+public:
+  HashStream() : raw_ostream(/*unbuffered=*/false) {}
+  ~HashStream() override { flush(); }
+
+  std::string finish() {
+    flush();
+    return toHex(hasher.final(), /*LowerCase=*/true);
+  }
+  /// A text with its end, so that two texts are never taken for one.
+  void field(StringRef text) { *this << text.size() << ":" << text << ";"; }
+
+private:
+  void write_impl(const char *data, size_t size) override {
+    hasher.update(StringRef(data, size));
+    position += size;
+  }
+  uint64_t current_pos() const override { return position; }
+
+  TruncatedBLAKE3<16> hasher;
+  uint64_t position = 0;
+};
+} // namespace
+
+/// Tells this program from others, and from itself before it was built anew.
+static std::string describeProgram() {
+  static int anchor;
+  std::string path = sys::fs::getMainExecutable("onnxq", &anchor);
+  sys::fs::file_status status;
+  if (sys::fs::status(path, status))
+    return path;
+  return (Twine(status.getSize()) + " " +
+          Twine(status.getLastModificationTime().time_since_epoch().count()))
+      .str();
+}
+
+std::string CodeCache::keyOf(mlir::ModuleOp module,
+                             const CompileOptions &options, StringRef kind) {
+  HashStream hash;
+  const onnxquant::TargetOptions &target = options.target;
+  std::string program = describeProgram();
+  for (StringRef text : {StringRef(magic), StringRef(program), kind,
+                         StringRef(target.triple), StringRef(target.cpu),
+                         StringRef(target.features), StringRef(options.name)})
+    hash.field(text);
+  for (int64_t number : {int64_t(target.optLevel), int64_t(options.checkBounds),
+                         int64_t(options.prepare), options.maxIterations,
+                         options.threads, int64_t(options.profile)})
+    hash << number << ";";
+  (void)mlir::writeBytecodeToFile(module, hash);
+  return hash.finish();
+}
+
+std::string CodeCache::pathOf(StringRef key) const {
+  SmallString<128> path(folder);
+  sys::path::append(path, key + ".onnxqcode");
+  return path.str().str();
+}
+
+std::optional<CompiledModel> CodeCache::find(StringRef key) const {
+  if (!isOn())
+    return std::nullopt;
+  auto file = MemoryBuffer::getFile(pathOf(key), /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!file)
+    return std::nullopt;
+  StringRef bytes = (*file)->getBuffer();
+  auto take = [&](uint64_t &number) {
+    if (bytes.size() < 8)
+      return false;
+    number = support::endian::read64le(bytes.data());
+    bytes = bytes.drop_front(8);
+    return true;
+  };
+  if (bytes.size() < magic.size() + 8)
+    return std::nullopt;
+  uint64_t sum = support::endian::read64le(bytes.end() - 8);
+  bytes = bytes.drop_back(8);
+  if (xxh3_64bits(bytes) != sum || !bytes.consume_front(magic))
+    return std::nullopt;
+  CompiledModel model;
+  uint64_t usesOpenMP, count;
+  if (!take(usesOpenMP) || !take(count))
+    return std::nullopt;
+  model.usesOpenMP = usesOpenMP != 0;
+  for (uint64_t index = 0; index < count; ++index) {
+    uint64_t size;
+    if (!take(size) || bytes.size() < size)
+      return std::nullopt;
+    StringRef part = bytes.take_front(size);
+    bytes = bytes.drop_front(size);
+    if (index == 0)
+      model.header = part.str();
+    else
+      model.objects.push_back(MemoryBuffer::getMemBufferCopy(part, "model"));
+  }
+  return model;
+}
+
+Error CodeCache::keep(StringRef key, const CompiledModel &model) const {
+  if (!isOn())
+    return Error::success();
+  if (std::error_code code = sys::fs::create_directories(folder))
+    return createStringError(code, "%s: cannot be made: %s", folder.c_str(),
+                             code.message().c_str());
+  std::string contents(magic);
+  auto put = [&](uint64_t number) {
+    char bytes[8];
+    support::endian::write64le(bytes, number);
+    contents.append(bytes, 8);
+  };
+  auto putText = [&](StringRef text) {
+    put(text.size());
+    contents.append(text.begin(), text.end());
+  };
+  put(model.usesOpenMP);
+  put(1 + model.objects.size());
+  putText(model.header);
+  for (const auto &object : model.objects)
+    putText(object->getBuffer());
+  put(xxh3_64bits(contents));
+  auto file = AtomicFile::create(pathOf(key));
+  if (!file)
+    return file.takeError();
+  (*file)->os() << contents;
+  return (*file)->commit();
+}

@@ -1,0 +1,31 @@
+// The steps of code generation that files of this folder share.
+
+#ifndef ONNXQUANT_LIB_TARGET_EMITSTEPS_H
+#define ONNXQUANT_LIB_TARGET_EMITSTEPS_H
+
+#include "OnnxQuant/Target/Target.h"
+
+namespace onnxquant {
+
+/// Fails if a module has more constants than code can reach.
+llvm::Error checkConstants(mlir::ModuleOp module);
+
+/// Translates a module of the LLVM dialect as it is.
+llvm::Expected<std::unique_ptr<llvm::Module>>
+translateOnly(mlir::ModuleOp source, llvm::LLVMContext &context,
+              llvm::TargetMachine &machine, const TargetOptions &options);
+
+/// Runs LLVM's default pipeline for the target.
+void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
+                    unsigned level);
+
+/// Takes large constants out of a module of the LLVM dialect, where they become
+/// hidden declarations, and gives a module that defines them; none if there are
+/// no large constants. `prefix` begins their names there.
+std::unique_ptr<llvm::Module> takeConstants(mlir::ModuleOp source,
+                                            llvm::StringRef prefix,
+                                            llvm::LLVMContext &context);
+
+} // namespace onnxquant
+
+#endif // ONNXQUANT_LIB_TARGET_EMITSTEPS_H
