@@ -10,8 +10,8 @@ using namespace onnxquant::onnx;
 #include "OnnxQuant/Dialect/ONNX/Ops/Tensor.cpp.inc"
 
 FailureOr<SmallVector<int64_t>>
-onnx::tensor::normalizeAxes(Operation *op, ArrayRef<int64_t> axes, int64_t rank,
-                            StringRef label) {
+onnxquant::onnx::tensor::normalizeAxes(Operation *op, ArrayRef<int64_t> axes,
+                                       int64_t rank, StringRef label) {
   std::string suffix = label.empty() ? "" : " (" + label.str() + ")";
   SmallVector<int64_t> result;
   SmallVector<bool> seen(rank, false);
@@ -29,18 +29,18 @@ onnx::tensor::normalizeAxes(Operation *op, ArrayRef<int64_t> axes, int64_t rank,
   return result;
 }
 
-SmallVector<int64_t> onnx::tensor::allAxes(int64_t rank) {
+SmallVector<int64_t> onnxquant::onnx::tensor::allAxes(int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
 }
 
-LogicalResult onnx::tensor::checkRank(Operation *op, int64_t rank) {
+LogicalResult onnxquant::onnx::tensor::checkRank(Operation *op, int64_t rank) {
   if (rank <= maxRank)
     return success();
   return op->emitOpError("expects a result of rank at most ")
          << maxRank << ", but got " << rank;
 }
 
-FailureOr<Dim> onnx::tensor::unify(const Dim &a, const Dim &b) {
+FailureOr<Dim> onnxquant::onnx::tensor::unify(const Dim &a, const Dim &b) {
   if (a == b)
     return a;
   if (a.isConstant() && b.isConstant())
@@ -48,14 +48,16 @@ FailureOr<Dim> onnx::tensor::unify(const Dim &a, const Dim &b) {
   return b.isConstant() || (a.isAnonymous() && !a.isConstant()) ? b : a;
 }
 
-std::optional<int64_t> onnx::tensor::lengthOf(ShapeContext &ctx, Value value) {
+std::optional<int64_t> onnxquant::onnx::tensor::lengthOf(ShapeContext &ctx,
+                                                         Value value) {
   std::optional<Dims> dims = ctx.getDims(value);
   if (!dims || dims->size() != 1)
     return std::nullopt;
   return dims->front().getConstant();
 }
 
-void onnx::tensor::passContents(ShapeContext &ctx, Value from, OpResult to) {
+void onnxquant::onnx::tensor::passContents(ShapeContext &ctx, Value from,
+                                           OpResult to) {
   if (std::optional<Dims> contents = ctx.getContents(from))
     ctx.setContents(to, *contents);
 }
