@@ -32,7 +32,7 @@ static void describeX86(const MCSubtargetInfo &subtarget, TargetInfo &info) {
   info.hasAVX512VNNI = info.hasAVX512 && has("+avx512vnni");
   info.hasAVXVNNI = has("+avxvnni") || has("+avx512vnni,+avx512vl");
   info.vectorBytes = info.hasAVX512 ? 64 : has("+avx") ? 32 : 16;
-  info.numVectors = info.hasAVX512 ? 32 : 16;
+  info.numVectors = isWide ? 32 : 16;
 }
 
 static void describeAArch64(const MCSubtargetInfo &subtarget,

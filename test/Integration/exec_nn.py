@@ -54,6 +54,13 @@ def add_convolutions():
         ("valid", (1, 3, 17, 18), (4, 3, 3, 4), dict(auto_pad="VALID")),
         ("odd", (3, 5, 33, 31), (7, 5, 2, 3), dict(strides=[3, 1])),
         ("empty", (0, 3, 9, 9), (4, 3, 3, 3), {}),
+        ("border", (1, 32, 13, 11), (40, 32, 3, 3), dict(pads=ones)),
+        ("border-dilated", (2, 24, 15, 9), (17, 24, 3, 3), dict(pads=[2, 1, 1, 2], dilations=[2, 1], strides=[1, 2])),
+        ("border-group", (1, 64, 7, 9), (20, 32, 3, 3), dict(group=2, pads=ones)),
+        ("border-1d", (1, 32, 31), (9, 32, 5), dict(pads=[2, 2])),
+        ("border-3d", (1, 24, 4, 5, 6), (8, 24, 3, 3, 3), dict(pads=[1] * 6)),
+        ("columns", (1, 16, 24, 24), (100, 16, 1, 1), {}),
+        ("rows", (1, 40, 3, 1), (70, 40, 3, 1), dict(pads=[1, 0, 1, 0])),
     ):
         x, w, bias = random(*x), random(*w), random(w[0])
         case(f"conv-{name}", "Conv", [x, w, bias], [reference.conv(x, w, bias, **attributes)], lists=[1], **attributes)
@@ -66,6 +73,10 @@ def add_convolutions():
         ("1d", (1, 3, 9), (3, 4, 4), [3], [2], 1, [2, 1], [0]),
         ("3d", (1, 2, 3, 4, 5), (2, 2, 2, 2, 3), [1, 2, 2], [1, 1, 1], 1, [0] * 6, [0, 0, 0]),
         ("wide", (1, 24, 20, 40), (24, 8, 2, 2), two, [1, 1], 1, [0] * 4, [0, 0]),
+        ("overlap", (1, 24, 7, 5), (24, 6, 4, 4), two, [1, 1], 1, ones, [0, 0]),
+        ("dilated", (1, 4, 6, 6), (4, 5, 3, 3), two, [2, 3], 1, [0] * 4, [1, 0]),
+        ("holes", (1, 4, 5, 5), (4, 3, 1, 2), [2, 3], [1, 1], 1, [0] * 4, [0, 0]),
+        ("crop", (1, 4, 6, 6), (4, 5, 3, 3), two, [1, 1], 1, [3, 2, 2, 3], [1, 1]),
     ):
         x, w, bias = random(*x), random(*w), random(w[1] * group)
         case(f"transposed-{name}", "ConvTranspose", [x, w, bias],

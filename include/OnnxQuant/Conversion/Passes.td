@@ -77,10 +77,11 @@ def ConvertONNXToLinalg : Pass<"onnx-to-linalg", "::mlir::ModuleOp"> {
 def ConvertONNXToKernels : Pass<"onnx-to-kernels", "::mlir::ModuleOp"> {
   let summary = "turn convolutions and products of matrices into kernels";
   let description = [{
-    Convolutions and products whose weights are constant become `onnxq.contract`
-    with channels last; transposes stand around them. Small floats are computed
-    as `f32` between casts. What isn't constant, and windows whose pads depend on
-    sizes that aren't known, stay for `onnx-to-linalg`.
+    Convolutions whose weights are constant, and products, become
+    `onnxq.contract` with channels last; transposes stand around them. A
+    transposed convolution is a plain one per phase of its strides. Small floats
+    are computed as `f32` between casts. Convolutions with weights, and windows
+    with pads, that are only known at run time stay for `onnx-to-linalg`.
 
     ```mlir
     %y = "onnx.Conv"(%x, %w, %b) {pads = [1, 1, 1, 1], ...} : (tensor<1x8x9x9xf32>, tensor<16x8x3x3xf32>, tensor<16xf32>) -> tensor<1x16x9x9xf32>
@@ -133,7 +134,8 @@ def PackWeights : Pass<"onnxq-pack-weights", "::mlir::ModuleOp"> {
   let description = [{
     For every contraction of floats the target's registers, the number of rows
     and of columns decide on the tile; its constant weights are brought into the
-    order in which the tile reads them. An input with padding but few channels is
+    order in which the tile reads them. Weights that aren't constant are read where
+    they are. An input with padding but few channels is
     staged: so a whole row of the window is one run.
 
     ```mlir

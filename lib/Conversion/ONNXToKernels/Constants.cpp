@@ -61,9 +61,8 @@ std::optional<RawElements> kernels::readElements(Value constant) {
   auto type = RankedTensorType::get(elements.getShapedType().getShape(),
                                     elements.getElementType());
   if (type.getElementType().isF16() || type.getElementType().isBF16())
-    return RawElements{
-        type.clone(Float32Type::get(type.getContext())),
-        widen(cast<FloatType>(type.getElementType()), *bytes)};
+    return RawElements{type.clone(Float32Type::get(type.getContext())),
+                       widen(cast<FloatType>(type.getElementType()), *bytes)};
   return RawElements{type, std::move(*bytes)};
 }
 

@@ -23,6 +23,7 @@ struct ConvertONNXToKernels
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     kernels::addConvolutionPatterns(set);
+    kernels::addTransposedConvolutionPatterns(set);
     kernels::addProductPatterns(set);
     patterns = std::move(set);
     return success();

@@ -96,12 +96,9 @@ struct ConvToContract : OpRewritePattern<onnx::ConvOp> {
     SmallVector<Extra> extras;
     EpilogueFn epilogue;
     if (!isa<NoneType>(op.getB().getType())) {
-      int64_t rank = input.getRank();
-      Value bias = makeCast(b, op, op.getB(), f32);
-      extras.push_back({bias, AffineMap::get(rank, 0, b.getAffineDimExpr(rank - 1))});
-      epilogue = [](ImplicitLocOpBuilder &b, ValueRange arguments) -> Value {
-        return arith::AddFOp::create(b, arguments[0], arguments[1]);
-      };
+      extras.push_back(
+          perChannel(makeCast(b, op, op.getB(), f32), input.getRank()));
+      epilogue = addFirstExtra;
     }
     Value y = makeContract(b, x, weights, makeEmpty(b, sizes, f32), *window,
                            extras, epilogue);
@@ -128,9 +125,8 @@ struct ConvToContract : OpRewritePattern<onnx::ConvOp> {
     ArrayRef<int64_t> shape = raw.type.getShape();
     int64_t columns = shape[0] / group, channels = shape[1];
     int64_t depth = raw.type.getNumElements() / shape[0];
-    std::vector<char> bytes =
-        permuteElements(raw, {group, columns, channels, depth / channels},
-                        {0, 3, 2, 1});
+    std::vector<char> bytes = permuteElements(
+        raw, {group, columns, channels, depth / channels}, {0, 3, 2, 1});
     return makeConstant(
         b, RankedTensorType::get({group, depth, columns}, b.getF32Type()),
         bytes, "weights");

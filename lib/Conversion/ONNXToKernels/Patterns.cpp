@@ -17,7 +17,8 @@ using namespace onnxquant::kernels;
 //===----------------------------------------------------------------------===//
 
 static Value makeNode(ImplicitLocOpBuilder &b, Operation *node, StringRef name,
-                      Value operand, Type type, ArrayRef<NamedAttribute> attrs) {
+                      Value operand, Type type,
+                      ArrayRef<NamedAttribute> attrs) {
   OperationState state(b.getLoc(), name, operand, type, attrs);
   if (Attribute node_name = node->getAttr(onnx::nodeNameAttr))
     state.addAttribute(onnx::nodeNameAttr, node_name);
@@ -69,8 +70,7 @@ void kernels::check(ImplicitLocOpBuilder &b, Operation *node, Value condition,
   if (matchPattern(condition, m_One()))
     return;
   auto name = node->getAttrOfType<StringAttr>(onnx::nodeNameAttr);
-  std::string text =
-      name ? name.str() : node->getName().stripDialect().str();
+  std::string text = name ? name.str() : node->getName().stripDialect().str();
   cf::AssertOp::create(b, condition,
                        b.getStringAttr("node '" + text + "': " + message));
 }
@@ -118,9 +118,9 @@ bool KernelWindow::isPointwise() const {
          llvm::all_of(pads, [](int64_t x) { return x == 0; });
 }
 
-SmallVector<OpFoldResult>
-kernels::getOutputSizes(ImplicitLocOpBuilder &b, Operation *node, Value input,
-                        const KernelWindow &window) {
+SmallVector<OpFoldResult> kernels::getOutputSizes(ImplicitLocOpBuilder &b,
+                                                  Operation *node, Value input,
+                                                  const KernelWindow &window) {
   SmallVector<OpFoldResult> sizes;
   size_t rank = window.kernel.size();
   for (size_t i = 0; i < rank; ++i) {
@@ -152,6 +152,15 @@ kernels::getOutputSizes(ImplicitLocOpBuilder &b, Operation *node, Value input,
 // Kernels
 //===----------------------------------------------------------------------===//
 
+Extra kernels::perChannel(Value value, int64_t rank) {
+  MLIRContext *context = value.getContext();
+  return {value, AffineMap::get(rank, 0, getAffineDimExpr(rank - 1, context))};
+}
+
+Value kernels::addFirstExtra(ImplicitLocOpBuilder &b, ValueRange arguments) {
+  return arith::AddFOp::create(b, arguments[0], arguments[1]);
+}
+
 Value kernels::makeContract(ImplicitLocOpBuilder &b, Value input, Value weights,
                             Value empty, const KernelWindow &window,
                             ArrayRef<Extra> extras, const EpilogueFn &epilogue,
@@ -171,9 +180,8 @@ Value kernels::makeContract(ImplicitLocOpBuilder &b, Value input, Value weights,
       b.getAffineMapArrayAttr(maps), batched, /*input_unsigned=*/false,
       /*weights_unsigned=*/false, onnxq::PackingAttr());
   OpBuilder::InsertionGuard guard(b);
-  Block *block =
-      b.createBlock(&contract.getEpilogue(), {}, types,
-                    SmallVector<Location>(types.size(), b.getLoc()));
+  Block *block = b.createBlock(&contract.getEpilogue(), {}, types,
+                               SmallVector<Location>(types.size(), b.getLoc()));
   Value result = epilogue ? epilogue(b, block->getArguments())
                           : Value(block->getArgument(0));
   onnxq::YieldOp::create(b, result);

@@ -14,6 +14,7 @@ namespace onnxquant::kernels {
 
 /// Convolutions, plain and transposed.
 void addConvolutionPatterns(mlir::RewritePatternSet &patterns);
+void addTransposedConvolutionPatterns(mlir::RewritePatternSet &patterns);
 /// Products of matrices.
 void addProductPatterns(mlir::RewritePatternSet &patterns);
 
@@ -97,9 +98,14 @@ struct Extra {
   mlir::Value value;
   mlir::AffineMap map;
 };
+/// A tensor with an element per output channel, of an output of rank `rank`.
+Extra perChannel(mlir::Value value, int64_t rank);
 /// Emits what becomes of the accumulator, the first of the arguments.
 using EpilogueFn = std::function<mlir::Value(mlir::ImplicitLocOpBuilder &,
                                              mlir::ValueRange arguments)>;
+/// The sum of the accumulator and the first extra.
+mlir::Value addFirstExtra(mlir::ImplicitLocOpBuilder &b,
+                          mlir::ValueRange arguments);
 /// A contraction of `input` [N, spatial.., C] with `weights` [G, K, N]; f32.
 mlir::Value makeContract(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                          mlir::Value weights, mlir::Value empty,

@@ -1,7 +1,8 @@
-// Products of matrices with constant weights become contractions.
+// Products of matrices become contractions.
 
 #include "Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -15,10 +16,20 @@ static Value makeWeights(ImplicitLocOpBuilder &b, const RawElements &raw,
   if (isTransposed)
     std::swap(order[0], order[1]);
   std::vector<char> bytes = permuteElements(raw, shape, order);
-  return makeConstant(b,
-                      RankedTensorType::get({1, shape[order[0]], shape[order[1]]},
-                                            b.getF32Type()),
-                      bytes, "weights");
+  return makeConstant(
+      b,
+      RankedTensorType::get({1, shape[order[0]], shape[order[1]]},
+                            b.getF32Type()),
+      bytes, "weights");
+}
+
+/// [depth, columns] as [1, depth, columns].
+static Value expandMatrix(ImplicitLocOpBuilder &b, Value matrix) {
+  auto type = cast<RankedTensorType>(matrix.getType());
+  auto expanded = RankedTensorType::get(
+      {1, type.getDimSize(0), type.getDimSize(1)}, type.getElementType());
+  SmallVector<ReassociationIndices> groups = {{0, 1}, {2}};
+  return tensor::ExpandShapeOp::create(b, expanded, matrix, groups);
 }
 
 /// Sizes of `input` with its last dimension replaced.
@@ -39,24 +50,46 @@ struct MatMulToContract : OpRewritePattern<onnx::MatMulOp> {
   LogicalResult matchAndRewrite(onnx::MatMulOp op,
                                 PatternRewriter &rewriter) const override {
     auto input = dyn_cast<RankedTensorType>(op.getA().getType());
-    auto output = dyn_cast<RankedTensorType>(op.getY().getType());
-    if (!input || !output || input.getRank() < 1 ||
-        !isKernelFloat(input.getElementType()))
+    auto right = dyn_cast<RankedTensorType>(op.getB().getType());
+    if (!input || !right || !isa<RankedTensorType>(op.getY().getType()) ||
+        input.getRank() < 1 || !isKernelFloat(input.getElementType()))
       return rewriter.notifyMatchFailure(op, "no kernel for its operands");
-    std::optional<RawElements> raw = readElements(op.getB());
-    if (!raw || raw->type.getRank() != 2)
-      return rewriter.notifyMatchFailure(op, "B is no constant matrix");
-    int64_t depth = raw->type.getDimSize(0), columns = raw->type.getDimSize(1);
-    if (depth < 1 || columns < 2 ||
-        input.getDimSize(input.getRank() - 1) != depth)
+    if (!isMatrices(input, right))
       return rewriter.notifyMatchFailure(op, "its sizes are open or small");
+    bool isBatched = right.getRank() > 2;
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value a = makeCast(b, op, op.getA(), b.getF32Type());
-    Value empty =
-        makeEmpty(b, getProductSizes(b, a, columns), b.getF32Type());
-    Value y = makeContract(b, a, makeWeights(b, *raw, false), empty, {}, {}, {});
+    Type f32 = b.getF32Type();
+    std::optional<RawElements> raw;
+    if (!isBatched)
+      raw = readElements(op.getB());
+    Value weights;
+    if (raw)
+      weights = makeWeights(b, *raw, false);
+    else if (isBatched)
+      weights = makeCast(b, op, op.getB(), f32);
+    else
+      weights = expandMatrix(b, makeCast(b, op, op.getB(), f32));
+    Value a = makeCast(b, op, op.getA(), f32);
+    int64_t columns = right.getDimSize(right.getRank() - 1);
+    Value empty = makeEmpty(b, getProductSizes(b, a, columns), f32);
+    Value y = makeContract(b, a, weights, empty, {}, {}, {}, isBatched);
     rewriter.replaceOp(op, castLike(b, op, y, op.getY()));
     return success();
+  }
+
+  /// Whether the right operand is one matrix of known sizes, or as many as the
+  /// left one. A single column is a product of vectors.
+  static bool isMatrices(RankedTensorType left, RankedTensorType right) {
+    int64_t rank = right.getRank();
+    if (rank < 2 || right.isDynamicDim(rank - 1) ||
+        right.isDynamicDim(rank - 2) || right.getDimSize(rank - 1) < 2 ||
+        right.getDimSize(rank - 2) < 1 ||
+        left.getDimSize(left.getRank() - 1) != right.getDimSize(rank - 2))
+      return false;
+    if (rank == 2)
+      return true;
+    return left.getRank() == rank && left.hasStaticShape() &&
+           left.getShape().drop_back(2) == right.getShape().drop_back(2);
   }
 };
 
@@ -69,11 +102,11 @@ struct GemmToContract : OpRewritePattern<onnx::GemmOp> {
     if (!input || !output || input.getRank() != 2 ||
         !isKernelFloat(input.getElementType()))
       return rewriter.notifyMatchFailure(op, "no kernel for its operands");
-    std::optional<RawElements> raw = readElements(op.getB());
-    if (!raw || raw->type.getRank() != 2)
-      return rewriter.notifyMatchFailure(op, "B is no constant matrix");
-    int64_t depth = raw->type.getDimSize(op.getTransB() ? 1 : 0);
-    int64_t columns = raw->type.getDimSize(op.getTransB() ? 0 : 1);
+    auto right = dyn_cast<RankedTensorType>(op.getB().getType());
+    if (!right || right.getRank() != 2 || !right.hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "B's sizes are open");
+    int64_t depth = right.getDimSize(op.getTransB() ? 1 : 0);
+    int64_t columns = right.getDimSize(op.getTransB() ? 0 : 1);
     if (depth < 1 || columns < 2 ||
         input.getDimSize(op.getTransA() ? 0 : 1) != depth)
       return rewriter.notifyMatchFailure(op, "its sizes are open or small");
@@ -100,17 +133,25 @@ struct GemmToContract : OpRewritePattern<onnx::GemmOp> {
           .getResult();
     };
     Value empty = makeEmpty(b, getProductSizes(b, a, columns), f32);
-    Value y = makeContract(b, a, makeWeights(b, *raw, op.getTransB()), empty,
-                           {}, extras, epilogue);
+    Value y =
+        makeContract(b, a, getWeights(b, op), empty, {}, extras, epilogue);
     rewriter.replaceOp(op, castLike(b, op, y, op.getY()));
     return success();
+  }
+
+  static Value getWeights(ImplicitLocOpBuilder &b, onnx::GemmOp op) {
+    if (std::optional<RawElements> raw = readElements(op.getB()))
+      return makeWeights(b, *raw, op.getTransB());
+    Value weights = makeCast(b, op, op.getB(), b.getF32Type());
+    if (op.getTransB())
+      weights = makeTranspose(b, op, weights, {1, 0});
+    return expandMatrix(b, weights);
   }
 
   static Value scaled(ImplicitLocOpBuilder &b, Value value, float factor) {
     if (factor == 1.0f)
       return value;
-    Value constant =
-        arith::ConstantOp::create(b, b.getF32FloatAttr(factor));
+    Value constant = arith::ConstantOp::create(b, b.getF32FloatAttr(factor));
     return arith::MulFOp::create(b, value, constant);
   }
 

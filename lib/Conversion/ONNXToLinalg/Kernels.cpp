@@ -49,8 +49,8 @@ void onnxquant::lowering::addKernelConversions(
   target.addDynamicallyLegalDialect<onnxq::ONNXQDialect>([&](Operation *op) {
     return isa<onnxq::YieldOp>(op) || (isCarried(op) && types.isLegal(op));
   });
-  target.addDynamicallyLegalOp<tensor::EmptyOp, tensor::DimOp,
-                               tensor::ExtractOp, tensor::ExtractSliceOp,
-                               tensor::InsertSliceOp>(
-      [&](Operation *op) { return types.isLegal(op); });
+  target
+      .addDynamicallyLegalOp<tensor::EmptyOp, tensor::DimOp, tensor::ExtractOp,
+                             tensor::ExtractSliceOp, tensor::InsertSliceOp>(
+          [&](Operation *op) { return types.isLegal(op); });
 }

@@ -181,22 +181,22 @@ void ContractOp::getEffects(
 }
 
 static LogicalResult verifyWeights(ContractOp op) {
-  ShapedType input = op.getInput().getType(), weights =
-                                                  op.getWeights().getType();
+  ShapedType input = op.getInput().getType(),
+             weights = op.getWeights().getType();
   int64_t rank = weights.getRank(), batches = input.getRank() - 2;
   bool batched = op.getBatched();
   bool fits = true;
-  if (auto packing = op.getPackingAttr()) {
+  PackingAttr packing = op.getPackingAttr();
+  if (packing && packing.getKind() != PackingKind::Rows)
     fits = rank == (batched ? batches + 1 : 1) &&
            !weights.isDynamicDim(rank - 1) &&
            weights.getDimSize(rank - 1) >= packing.getSize();
-    rank = rank - 1;
-  } else {
+  else
     fits = rank == (batched ? batches + 2 : 3) &&
            !weights.isDynamicDim(rank - 2) && !weights.isDynamicDim(rank - 1) &&
-           (batched || !weights.isDynamicDim(0));
-    rank = rank - 2;
-  }
+           (batched || !weights.isDynamicDim(0)) &&
+           (!packing || (weights.getDimSize(rank - 2) == packing.getDepth() &&
+                         weights.getDimSize(rank - 1) == packing.getColumns()));
   if (fits && batched)
     for (int64_t i = 0; i < batches; ++i)
       fits &= mayEqual(weights.getDimSize(i), input.getDimSize(i));
@@ -218,11 +218,13 @@ static LogicalResult verifyOutput(ContractOp op) {
     if (i == input.getRank() - 1)
       size = op.getGroups() * op.getColumns();
     else if (!op.getKernel().empty() && i > 0 && !ShapedType::isDynamic(size))
-      size = countWindows(
-          size, op.getKernel()[spatial], op.getStrides()[spatial],
-          op.getDilations()[spatial],
-          op.getPads()[spatial] + op.getPads()[op.getKernel().size() + spatial]);
-    fits = mayEqual(size, output.getDimSize(i));
+      size = countWindows(size, op.getKernel()[spatial],
+                          op.getStrides()[spatial], op.getDilations()[spatial],
+                          op.getPads()[spatial] +
+                              op.getPads()[op.getKernel().size() + spatial]);
+    int64_t out = output.getDimSize(i);
+    bool isWindow = !op.getKernel().empty() && i > 0 && i < input.getRank() - 1;
+    fits = mayEqual(size, out) || (isWindow && out < size);
   }
   if (!fits)
     return op.emitOpError("expects an output for ")
@@ -234,10 +236,9 @@ static LogicalResult verifyOutput(ContractOp op) {
 }
 
 static bool isKernelElement(Type type) {
-  return type.isF32() || (type.isInteger() && (type.getIntOrFloatBitWidth() ==
-                                                   8 ||
-                                               type.getIntOrFloatBitWidth() ==
-                                                   16));
+  return type.isF32() ||
+         (type.isInteger() && (type.getIntOrFloatBitWidth() == 8 ||
+                               type.getIntOrFloatBitWidth() == 16));
 }
 
 LogicalResult ContractOp::verify() {
@@ -246,7 +247,9 @@ LogicalResult ContractOp::verify() {
   if (spatial > 0 ? input.getRank() != spatial + 2
                   : input.getRank() < (getBatched() ? 2 : 1))
     return emitOpError("expects an input of ")
-           << (spatial > 0 ? spatial + 2 : getBatched() ? 2 : 1)
+           << (spatial > 0    ? spatial + 2
+               : getBatched() ? 2
+                              : 1)
            << " dimensions, but got " << input << " [C1]";
   if (spatial > 0 && getBatched())
     return emitOpError("expects no window if it is batched [C7]");

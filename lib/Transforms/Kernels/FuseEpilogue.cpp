@@ -5,6 +5,7 @@
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace onnxquant {
@@ -21,11 +22,11 @@ static constexpr size_t maxEpilogueOps = 64;
 
 /// The op that may go into the epilogue: the only reader of the kernel's
 /// result, which computes an element of its own from each.
-static linalg::GenericOp getReader(Operation *kernel) {
-  if (kernel->getNumResults() != 1 || kernel->use_empty())
+static linalg::GenericOp getReader(Value result) {
+  if (result.use_empty())
     return {};
-  auto reader = dyn_cast<linalg::GenericOp>(*kernel->user_begin());
-  if (!reader || !llvm::all_equal(kernel->getUsers()) ||
+  auto reader = dyn_cast<linalg::GenericOp>(*result.user_begin());
+  if (!reader || !llvm::all_equal(result.getUsers()) ||
       reader->getNumResults() != 1 || reader.getNumReductionLoops() != 0 ||
       reader.hasIndexSemantics() ||
       !reader.getIndexingMapsArray().back().isIdentity() ||
@@ -35,7 +36,7 @@ static linalg::GenericOp getReader(Operation *kernel) {
     return {};
   for (OpOperand &operand : reader->getOpOperands()) {
     AffineMap map = reader.getMatchingIndexingMap(&operand);
-    if (operand.get() == kernel->getResult(0)
+    if (operand.get() == result
             ? !map.isIdentity() || reader.isDpsInit(&operand)
             : !map.isProjectedPermutation(/*allowZeroInResults=*/true))
       return {};
@@ -59,37 +60,85 @@ static void appendBody(RewriterBase &rewriter, Block &epilogue,
   rewriter.setInsertionPoint(yield);
   for (Operation &op : reader.getBody()->without_terminator())
     rewriter.clone(op, mapping);
-  Value value = mapping.lookupOrDefault(
-      reader.getBody()->getTerminator()->getOperand(0));
+  Value value =
+      mapping.lookupOrDefault(reader.getBody()->getTerminator()->getOperand(0));
   YieldOp::create(rewriter, yield.getLoc(), value);
   rewriter.eraseOp(yield);
 }
 
-/// The kernel with its reader in its epilogue.
-static KernelOpInterface fuse(RewriterBase &rewriter, KernelOpInterface kernel,
-                              linalg::GenericOp reader) {
-  rewriter.setInsertionPoint(reader);
-  Value result = kernel->getResult(0);
-  auto fused = cast<KernelOpInterface>(rewriter.clone(*kernel));
+/// Adds the reader of `result` to a kernel's epilogue.
+static void append(RewriterBase &rewriter, KernelOpInterface fused,
+                   linalg::GenericOp reader, Value result) {
   unsigned firstExtra = fused.getExtras().size() + 1;
   SmallVector<Attribute> maps(fused.getExtraMaps().getValue());
   for (OpOperand *input : reader.getDpsInputOperands()) {
     if (input->get() == result)
       continue;
     fused.getExtrasMutable().append(input->get());
-    maps.push_back(
-        AffineMapAttr::get(reader.getMatchingIndexingMap(input)));
+    maps.push_back(AffineMapAttr::get(reader.getMatchingIndexingMap(input)));
     fused.getEpilogue().front().addArgument(
         reader.getMatchingBlockArgument(input).getType(), reader.getLoc());
   }
   fused.setExtraMapsAttr(rewriter.getArrayAttr(maps));
   appendBody(rewriter, fused.getEpilogue().front(), reader, result, firstExtra);
+}
+
+/// The kernel with its reader in its epilogue.
+static KernelOpInterface fuse(RewriterBase &rewriter, KernelOpInterface kernel,
+                              linalg::GenericOp reader) {
+  rewriter.setInsertionPoint(reader);
+  auto fused = cast<KernelOpInterface>(rewriter.clone(*kernel));
+  append(rewriter, fused, reader, kernel->getResult(0));
   fused.getInitMutable().set(reader.getDpsInits()[0]);
   fused->getResult(0).setType(
       cast<RankedTensorType>(reader->getResult(0).getType()));
   rewriter.replaceOp(reader, fused->getResults());
   rewriter.eraseOp(kernel);
   return fused;
+}
+
+/// The kernels that compute the parts of a tensor, phase by phase; none if
+/// something else does, or reads a part.
+static SmallVector<KernelOpInterface> getPhases(tensor::InsertSliceOp last) {
+  SmallVector<KernelOpInterface> phases;
+  Value whole = last.getResult();
+  while (auto insert = whole.getDefiningOp<tensor::InsertSliceOp>()) {
+    auto kernel = insert.getSource().getDefiningOp<KernelOpInterface>();
+    if (!kernel || !kernel->hasOneUse())
+      return {};
+    // A phase reads nothing of the whole but its own destination.
+    for (Operation *user : insert.getDest().getUsers())
+      if (user != insert && user != kernel.getInit().getDefiningOp())
+        return {};
+    phases.push_back(kernel);
+    whole = insert.getDest();
+  }
+  if (!whole.getDefiningOp<tensor::EmptyOp>())
+    return {};
+  return phases;
+}
+
+/// Whether a reader of a tensor that kernels compute in phases may go into all
+/// of them: it reads nothing else that depends on the phase, or comes later.
+static bool fitsPhases(linalg::GenericOp reader, Value whole,
+                       ArrayRef<KernelOpInterface> phases) {
+  if (reader->getResult(0).getType() != whole.getType())
+    return false;
+  unsigned last = reader.getNumLoops() - 1;
+  for (OpOperand *input : reader.getDpsInputOperands()) {
+    if (input->get() == whole)
+      continue;
+    for (AffineExpr expr : reader.getMatchingIndexingMap(input).getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        if (dim.getPosition() != last)
+          return false;
+    Operation *defining = input->get().getDefiningOp();
+    for (KernelOpInterface kernel : phases)
+      if (defining && (defining->getBlock() != kernel->getBlock() ||
+                       !defining->isBeforeInBlock(kernel)))
+        return false;
+  }
+  return true;
 }
 
 namespace {
@@ -100,11 +149,33 @@ struct FuseEpilogue : public onnxquant::impl::FuseEpilogueBase<FuseEpilogue> {
         [&](KernelOpInterface kernel) { kernels.push_back(kernel); });
     IRRewriter rewriter(&getContext());
     // Later kernels first: a sum of two goes into the one that comes last.
-    for (KernelOpInterface kernel : llvm::reverse(kernels))
-      while (linalg::GenericOp reader = getReader(kernel)) {
+    for (KernelOpInterface kernel : llvm::reverse(kernels)) {
+      if (kernel->getNumResults() != 1)
+        continue;
+      while (linalg::GenericOp reader = getReader(kernel->getResult(0))) {
         kernel = fuse(rewriter, kernel, reader);
         ++numFused;
       }
+    }
+    SmallVector<tensor::InsertSliceOp> inserts;
+    getOperation().walk(
+        [&](tensor::InsertSliceOp insert) { inserts.push_back(insert); });
+    for (tensor::InsertSliceOp insert : inserts)
+      fusePhases(rewriter, insert);
+  }
+
+private:
+  /// What follows a tensor that is computed in phases goes into each of them.
+  void fusePhases(RewriterBase &rewriter, tensor::InsertSliceOp insert) {
+    while (linalg::GenericOp reader = getReader(insert.getResult())) {
+      SmallVector<KernelOpInterface> phases = getPhases(insert);
+      if (phases.empty() || !fitsPhases(reader, insert.getResult(), phases))
+        return;
+      for (KernelOpInterface kernel : phases)
+        append(rewriter, kernel, reader, insert.getResult());
+      rewriter.replaceOp(reader, insert.getResult());
+      ++numFused;
+    }
   }
 };
 } // namespace

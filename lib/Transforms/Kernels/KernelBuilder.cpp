@@ -50,9 +50,9 @@ std::optional<int64_t> KernelBuilder::known(Value value) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> KernelBuilder::loop(
-    Value count, ValueRange carried,
-    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+SmallVector<Value>
+KernelBuilder::loop(Value count, ValueRange carried,
+                    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   if (known(count) == 1)
     return body(index(0), carried);
   auto loop = scf::ForOp::create(
@@ -103,6 +103,7 @@ FlatBuffer KernelBuilder::flatten(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   FlatBuffer flat;
   flat.element = type.getElementType();
+  flat.isContiguous = type.getLayout().isIdentity();
   auto metadata = memref::ExtractStridedMetadataOp::create(*this, buffer);
   auto toValue = [&](OpFoldResult part) {
     return getValueOrCreateConstantIndexOp(*this, getLoc(), part);
@@ -120,13 +121,33 @@ FlatBuffer KernelBuilder::flatten(Value buffer) {
       getContext(), getConstantIntValue(offset).value_or(ShapedType::kDynamic),
       1);
   int64_t size = known(extent).value_or(ShapedType::kDynamic);
-  auto flatType = MemRefType::get(size, flat.element, layout,
-                                  type.getMemorySpace());
+  auto flatType =
+      MemRefType::get(size, flat.element, layout, type.getMemorySpace());
   flat.memory = memref::ReinterpretCastOp::create(
       *this, flatType, metadata.getBaseBuffer(), offset,
       ArrayRef<OpFoldResult>{getAsOpFoldResult(extent)},
       ArrayRef<OpFoldResult>{getIndexAttr(1)});
   return flat;
+}
+
+bool FlatBuffer::hasEqualRows() const {
+  if (isContiguous)
+    return true;
+  for (size_t i = 0; i + 2 < rank(); ++i) {
+    auto outer = getConstantIntValue(strides[i]);
+    auto inner = getConstantIntValue(strides[i + 1]);
+    auto size = getConstantIntValue(sizes[i + 1]);
+    if (!outer || !inner || !size || *outer != *inner * *size)
+      return false;
+  }
+  return true;
+}
+
+FlatBuffer FlatBuffer::asRows(Value count) const {
+  FlatBuffer rows = *this;
+  rows.sizes = {count, sizes.back()};
+  rows.strides = {strides[rank() - 2], strides.back()};
+  return rows;
 }
 
 Value KernelBuilder::castBuffer(Value memory, MemRefType type) {
@@ -164,8 +185,8 @@ Value KernelBuilder::loadVector(Value memory, Value place, int64_t lanes,
   Value vector = zeros(lanes, element);
   int64_t offset = 0;
   for (int64_t piece : getPieces(valid)) {
-    Value part = vector::LoadOp::create(
-        *this, VectorType::get(piece, element), memory, add(place, offset));
+    Value part = vector::LoadOp::create(*this, VectorType::get(piece, element),
+                                        memory, add(place, offset));
     vector = vector::InsertStridedSliceOp::create(
         *this, part, vector, ArrayRef<int64_t>{offset}, ArrayRef<int64_t>{1});
     offset += piece;

@@ -16,6 +16,13 @@ struct FlatBuffer {
   mlir::Value memory;
   llvm::SmallVector<mlir::Value> sizes, strides;
   mlir::Type element;
+  /// Whether its elements follow each other without gaps.
+  bool isContiguous = false;
+
+  /// Whether all dimensions but the last are one of equal steps.
+  bool hasEqualRows() const;
+  /// The buffer as [count, last dimension] if it has such rows.
+  FlatBuffer asRows(mlir::Value count) const;
 
   size_t rank() const { return sizes.size(); }
 };

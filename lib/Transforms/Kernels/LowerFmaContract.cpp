@@ -22,9 +22,10 @@ static constexpr int64_t cachedBytes = 256 * 1024;
 
 namespace {
 
-/// A tile's place: its group, panel and first row, and how much of the panel
-/// counts.
+/// A tile's place: its batch, group, panel and first row, and how much of the
+/// panel counts.
 struct TilePlace {
+  SmallVector<Value> batch;
   Value group, panel, row;
   int64_t rows, columns;
 };
@@ -40,15 +41,19 @@ public:
   void lower();
 
 private:
+  void mergeRows();
   void emitGrid(int64_t rows);
   void emitPanels(int64_t rows, Value panels, Value firstPanel,
                   int64_t columns);
   void emitTile(const TilePlace &place);
 
   SmallVector<SmallVector<Value>> getRowIndices(const TilePlace &place);
+  Value getWeights(const TilePlace &place);
   SmallVector<Value> sumTaps(const TilePlace &place,
                              ArrayRef<SmallVector<Value>> rows,
                              SmallVector<Value> sums);
+  void addProducts(MutableArrayRef<Value> sums, ArrayRef<Value> elements,
+                   Value line, int64_t columns);
   SmallVector<Value> sumRun(ArrayRef<RowSource> rows, Value weight,
                             int64_t length, ValueRange sums, int64_t columns);
   SmallVector<RowSource> getSources(const TilePlace &place,
@@ -65,7 +70,11 @@ private:
   onnxq::PackingAttr packing;
   KernelBuilder b;
   bool hasFMA;
+  bool isPacked;
   int64_t lanes;
+  /// Elements of a row that are loaded at once: where an instruction multiplies
+  /// by a lane, that saves one that broadcasts.
+  int64_t elementsAtOnce;
   int64_t spatial;
   int64_t channels;
   FlatBuffer input, weights, output;
@@ -75,6 +84,10 @@ private:
   /// run of contiguous elements.
   int64_t loopDims;
   int64_t run;
+  /// Leading dimensions that have weights of their own.
+  int64_t batches;
+  /// Where the columns of the next product are.
+  Value weightStep;
   Value numRows;
   Value zeros;
 };
@@ -92,9 +105,16 @@ FmaContractLowering::FmaContractLowering(onnxq::ContractOp op,
   for (Value extra : op.getExtras())
     extras.push_back(b.flatten(extra));
   lanes = std::min(lanes, packing.getNr());
+  elementsAtOnce = target.arch == TargetInfo::Arch::AArch64 ? lanes : 1;
+  batches = op.getBatched() ? output.rank() - 2 : 0;
+  isPacked = packing.getKind() == onnxq::PackingKind::Fma;
+  weightStep =
+      isPacked ? b.index(packing.getNr()) : weights.strides[weights.rank() - 2];
   numRows = b.index(1);
-  for (size_t i = 0; i + 1 < output.rank(); ++i)
+  for (size_t i = batches; i + 1 < output.rank(); ++i)
     numRows = b.mul(numRows, output.sizes[i]);
+  if (spatial == 0 && batches == 0 && output.rank() > 2)
+    mergeRows();
   bool isPadded = llvm::any_of(op.getPads(), [](int64_t p) { return p > 0; });
   if (isPadded)
     zeros = b.flatten(getZeros(b, op, channels, input.element)).memory;
@@ -106,6 +126,36 @@ FmaContractLowering::FmaContractLowering(onnxq::ContractOp op,
       KernelBuilder::known(input.strides[spatial]) == channels) {
     --loopDims;
     run = op.getKernel()[spatial - 1] * channels;
+  }
+}
+
+/// Without a window all leading dimensions are one, where the buffers allow it:
+/// so no row's place needs a division.
+void FmaContractLowering::mergeRows() {
+  unsigned last = output.rank() - 1;
+  auto isPerColumn = [&](AffineMap map) {
+    return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      return !dim || dim.getPosition() == last;
+    });
+  };
+  if (!input.hasEqualRows() || !output.hasEqualRows())
+    return;
+  for (auto [extra, map] : llvm::zip(extras, maps))
+    if (!isPerColumn(map) && !(map.isIdentity() && extra.hasEqualRows()))
+      return;
+  input = input.asRows(numRows);
+  output = output.asRows(numRows);
+  for (auto [extra, map] : llvm::zip(extras, maps)) {
+    if (map.isIdentity()) {
+      extra = extra.asRows(numRows);
+      map = b.getMultiDimIdentityMap(2);
+      continue;
+    }
+    SmallVector<AffineExpr> exprs;
+    for (AffineExpr expr : map.getResults())
+      exprs.push_back(isa<AffineDimExpr>(expr) ? b.getAffineDimExpr(1) : expr);
+    map = AffineMap::get(2, 0, exprs, b.getContext());
   }
 }
 
@@ -150,11 +200,16 @@ void FmaContractLowering::emitPanels(int64_t rows, Value panels,
   Value tilesOfBlock = isSingle ? tiles : b.ceilDiv(tiles, blocks);
   Value last = b.sub(numRows, b.index(rows));
   Value groups = b.index(packing.getGroups());
-  b.grid({groups, blocks, panels, tilesOfBlock}, [&](ArrayRef<Value> at) {
+  SmallVector<Value> counts(output.sizes.begin(),
+                            output.sizes.begin() + batches);
+  counts.append({groups, blocks, panels, tilesOfBlock});
+  b.grid(counts, [&](ArrayRef<Value> at) {
+    SmallVector<Value> batch(at.take_front(batches));
+    at = at.drop_front(batches);
     Value tile = b.add(b.mul(at[1], tilesOfBlock), at[3]);
     // The last tile begins earlier, and repeats some rows.
     Value row = b.min(b.mul(tile, rows), last);
-    emitTile({at[0], b.add(firstPanel, at[2]), row, rows, columns});
+    emitTile({batch, at[0], b.add(firstPanel, at[2]), row, rows, columns});
   });
 }
 
@@ -165,31 +220,33 @@ FmaContractLowering::getRowIndices(const TilePlace &place) {
   SmallVector<SmallVector<Value>> rows;
   if (rank == 0)
     return SmallVector<SmallVector<Value>>(place.rows);
-  SmallVector<Value> first(rank);
+  SmallVector<Value> first(place.batch);
+  first.resize(rank);
+  size_t outermost = batches;
   Value rest = place.row;
-  for (size_t i = rank; i-- > 1;) {
+  for (size_t i = rank; i-- > outermost + 1;) {
     first[i] = b.rem(rest, output.sizes[i]);
     rest = b.div(rest, output.sizes[i]);
   }
-  first[0] = rest;
+  first[outermost] = rest;
   rows.push_back(first);
   for (int64_t row = 1; row < place.rows; ++row) {
     // The next place: a dimension at its end starts again.
     SmallVector<Value> next = rows.back();
     Value carry;
-    for (size_t i = rank; i-- > 0;) {
+    for (size_t i = rank; i-- > outermost;) {
       Value size = output.sizes[i];
-      if (KernelBuilder::known(size) == 1 && i > 0)
+      if (KernelBuilder::known(size) == 1 && i > outermost)
         continue;
       Value after = b.add(next[i], b.index(1));
       if (carry)
         after = b.select(carry, after, next[i]);
-      if (i == 0) {
+      if (i == outermost) {
         next[i] = after;
         break;
       }
-      Value wraps = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq,
-                                                  after, size);
+      Value wraps =
+          b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, after, size);
       next[i] = b.select(wraps, b.index(0), after);
       carry = wraps;
     }
@@ -257,19 +314,32 @@ FmaContractLowering::getSources(const TilePlace &place,
   return sources;
 }
 
+/// Where a tile's weights begin.
+Value FmaContractLowering::getWeights(const TilePlace &place) {
+  Value at = b.index(0);
+  for (auto [i, position] : llvm::enumerate(place.batch))
+    at = b.add(at, b.mul(position, weights.strides[i]));
+  if (isPacked) {
+    Value panel = b.add(b.mul(place.group, packing.getPanels()), place.panel);
+    return b.add(at, b.mul(panel, packing.getPanelSize()));
+  }
+  if (batches == 0 && !op.getBatched())
+    at = b.mul(place.group, weights.strides[0]);
+  return b.add(at, b.mul(place.panel, packing.getNr()));
+}
+
 /// The sums of all taps: loops over the window's dimensions, a run innermost.
 SmallVector<Value>
 FmaContractLowering::sumTaps(const TilePlace &place,
                              ArrayRef<SmallVector<Value>> rows,
                              SmallVector<Value> sums) {
-  Value panel = b.add(b.mul(place.group, packing.getPanels()), place.panel);
-  Value first = b.mul(panel, packing.getPanelSize());
+  Value first = getWeights(place);
   SmallVector<Value> taps;
   std::function<SmallVector<Value>(Value, ValueRange)> nest =
       [&](Value tap, ValueRange carried) -> SmallVector<Value> {
     int64_t d = taps.size();
     if (d == loopDims) {
-      Value weight = b.add(first, b.mul(tap, run * packing.getNr()));
+      Value weight = b.add(first, b.mul(tap, b.mul(weightStep, run)));
       return sumRun(getSources(place, rows, taps), weight, run, carried,
                     place.columns);
     }
@@ -284,34 +354,72 @@ FmaContractLowering::sumTaps(const TilePlace &place,
   return nest(b.index(0), sums);
 }
 
+/// Adds a product per sum: `elements` are the rows', one vector each.
+void FmaContractLowering::addProducts(MutableArrayRef<Value> sums,
+                                      ArrayRef<Value> elements, Value line,
+                                      int64_t columns) {
+  int64_t vectors = llvm::divideCeil(columns, lanes);
+  SmallVector<Value> weightsOf;
+  for (int64_t j = 0; j < vectors; ++j) {
+    // Panels are filled up with zeros; rows end where they end.
+    int64_t valid = isPacked ? lanes : std::min(lanes, columns - j * lanes);
+    weightsOf.push_back(b.loadVector(weights.memory, b.add(line, j * lanes),
+                                     lanes, valid, b.getF32Type()));
+  }
+  for (auto [r, element] : llvm::enumerate(elements))
+    for (int64_t j = 0; j < vectors; ++j) {
+      Value &sum = sums[r * vectors + j];
+      if (hasFMA)
+        sum = vector::FMAOp::create(b, element, weightsOf[j], sum);
+      else
+        sum = arith::AddFOp::create(
+            b, sum, arith::MulFOp::create(b, element, weightsOf[j]));
+    }
+}
+
 /// Adds `length` products per sum: of elements that follow each other.
 SmallVector<Value> FmaContractLowering::sumRun(ArrayRef<RowSource> rows,
                                                Value weight, int64_t length,
                                                ValueRange sums,
                                                int64_t columns) {
-  int64_t vectors = llvm::divideCeil(columns, lanes);
-  return b.loop(b.index(length), sums, [&](Value k, ValueRange carried) {
-    SmallVector<Value> next(carried);
-    Value line = b.add(weight, b.mul(k, packing.getNr()));
-    SmallVector<Value> columnsOf;
-    for (int64_t j = 0; j < vectors; ++j)
-      columnsOf.push_back(b.loadVector(weights.memory, b.add(line, j * lanes),
-                                       lanes, lanes, b.getF32Type()));
-    for (auto [r, row] : llvm::enumerate(rows)) {
-      Value element = b.broadcast(
-          b.loadScalar(row.memory, b.add(row.place, k)), lanes);
-      for (int64_t j = 0; j < vectors; ++j) {
-        Value &sum = next[r * vectors + j];
-        sum = hasFMA ? vector::FMAOp::create(b, element, columnsOf[j], sum)
-                           .getResult()
-                     : arith::AddFOp::create(
-                           b, sum,
-                           arith::MulFOp::create(b, element, columnsOf[j]))
-                           .getResult();
+  SmallVector<Value> next(sums);
+  auto addOne = [&](Value k) {
+    SmallVector<Value> elements;
+    for (const RowSource &row : rows)
+      elements.push_back(
+          b.broadcast(b.loadScalar(row.memory, b.add(row.place, k)), lanes));
+    addProducts(next, elements, b.add(weight, b.mul(k, weightStep)), columns);
+  };
+  if (elementsAtOnce == 1)
+    return b.loop(b.index(length), sums, [&](Value k, ValueRange carried) {
+      next.assign(carried.begin(), carried.end());
+      addOne(k);
+      return next;
+    });
+  // Elements are loaded a vector at a time, and multiplied by lane.
+  int64_t blocks = length / elementsAtOnce;
+  if (blocks > 0)
+    next = b.loop(b.index(blocks), sums, [&](Value i, ValueRange carried) {
+      SmallVector<Value> inner(carried), loaded;
+      Value first = b.mul(i, elementsAtOnce);
+      for (const RowSource &row : rows)
+        loaded.push_back(b.loadVector(row.memory, b.add(row.place, first),
+                                      elementsAtOnce, elementsAtOnce,
+                                      b.getF32Type()));
+      for (int64_t lane = 0; lane < elementsAtOnce; ++lane) {
+        SmallVector<Value> elements;
+        for (Value vector : loaded)
+          elements.push_back(b.broadcast(
+              vector::ExtractOp::create(b, vector, lane).getResult(), lanes));
+        Value k = b.add(first, lane);
+        addProducts(inner, elements, b.add(weight, b.mul(k, weightStep)),
+                    columns);
       }
-    }
-    return next;
-  });
+      return inner;
+    });
+  for (int64_t k = blocks * elementsAtOnce; k < length; ++k)
+    addOne(b.index(k));
+  return next;
 }
 
 //===----------------------------------------------------------------------===//
@@ -348,8 +456,7 @@ Value FmaContractLowering::loadExtra(size_t number, ArrayRef<Value> indices,
                         extra.element);
   Value vector = b.zeros(lanes, extra.element);
   for (int64_t i = 0; i < valid; ++i) {
-    Value place =
-        b.add(at, b.mul(b.add(column, i), extra.strides[*found]));
+    Value place = b.add(at, b.mul(b.add(column, i), extra.strides[*found]));
     vector = vector::InsertOp::create(b, b.loadScalar(extra.memory, place),
                                       vector, i);
   }

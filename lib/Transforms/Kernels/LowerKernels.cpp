@@ -23,6 +23,7 @@ static LogicalResult lowerContract(ContractOp op, const TargetInfo &target) {
     return op.emitOpError("expects packed weights and buffers");
   switch (packing.getKind()) {
   case PackingKind::Fma:
+  case PackingKind::Rows:
     kernels::lowerFmaContract(op, target);
     return success();
   }

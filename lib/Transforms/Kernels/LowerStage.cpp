@@ -16,8 +16,8 @@ public:
       : op(op), b(op.getLoc(), op), from(b.flatten(op.getInput())),
         to(b.flatten(op.getInit())), spatial(from.rank() - 2) {
     Type stored = cast<MemRefType>(op.getInit().getType()).getElementType();
-    lanes = std::max<int64_t>(
-        1, target.vectorBytes / (stored.getIntOrFloatBitWidth() / 8));
+    lanes = std::max<int64_t>(1, target.vectorBytes /
+                                     (stored.getIntOrFloatBitWidth() / 8));
     pad = op.getPad();
     if (!pad)
       pad = arith::ConstantOp::create(b, b.getZeroAttr(stored));
@@ -64,16 +64,14 @@ void StageLowering::fill(Value place, Value count) {
   Value value = b.broadcast(pad, lanes), single = b.broadcast(pad, 1);
   forElements(
       b, count, lanes,
-      [&](Value i) {
-        b.storeVector(value, to.memory, b.add(place, i), lanes);
-      },
+      [&](Value i) { b.storeVector(value, to.memory, b.add(place, i), lanes); },
       [&](Value i) { b.storeVector(single, to.memory, b.add(place, i), 1); });
 }
 
 void StageLowering::copy(Value source, Value place, Value count) {
   auto copyLanes = [&](Value i, int64_t width) {
-    Value element = b.loadVector(from.memory, b.add(source, i), width, width,
-                                 from.element);
+    Value element =
+        b.loadVector(from.memory, b.add(source, i), width, width, from.element);
     Value stored = b.repeatOnVectors(op.getConversion(), element, width);
     b.storeVector(stored, to.memory, b.add(place, i), width);
   };
@@ -97,7 +95,8 @@ void StageLowering::copyPixels(Value source, Value place) {
     auto a = KernelBuilder::known(x), c = KernelBuilder::known(y);
     return x == y || (a && a == c);
   };
-  bool isWhole = same(channels, wide) && same(from.strides[spatial], channels) &&
+  bool isWhole = same(channels, wide) &&
+                 same(from.strides[spatial], channels) &&
                  same(to.strides[spatial], wide);
   Value left = b.mul(before, wide);
   if (isWhole) {

@@ -77,10 +77,12 @@ static Value makePacked(ImplicitLocOpBuilder &b, ArrayRef<float> packed) {
   return arith::ConstantOp::create(b, elements);
 }
 
-/// The rows of a contraction's output, -1 if they aren't known.
+/// The rows that a contraction's weights are multiplied with, -1 if they aren't
+/// known.
 static int64_t countRows(ContractOp op) {
   int64_t rows = 1;
-  for (int64_t size : op.getInit().getType().getShape().drop_back()) {
+  ArrayRef<int64_t> shape = op.getInit().getType().getShape().drop_back();
+  for (int64_t size : op.getBatched() ? shape.take_back(1) : shape) {
     if (ShapedType::isDynamic(size))
       return -1;
     rows *= size;
@@ -93,7 +95,8 @@ static void stageInput(ContractOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Value input = op.getInput();
   auto type = cast<RankedTensorType>(input.getType());
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, op.getLoc(), input);
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(b, op.getLoc(), input);
   int64_t spatial = op.getKernel().size();
   ArrayRef<int64_t> pads = op.getPads();
   for (int64_t i = 0; i < spatial; ++i) {
@@ -111,9 +114,9 @@ static void stageInput(ContractOp op) {
                                op.getPads());
   {
     OpBuilder::InsertionGuard guard(b);
-    Block *block = b.createBlock(&stage.getConversion(), {},
-                                 getRegionType(type.getElementType()),
-                                 op.getLoc());
+    Block *block =
+        b.createBlock(&stage.getConversion(), {},
+                      getRegionType(type.getElementType()), op.getLoc());
     YieldOp::create(b, block->getArgument(0));
   }
   op.getInputMutable().set(stage.getResult(0));
@@ -121,18 +124,34 @@ static void stageInput(ContractOp op) {
   op.getPadMutable().clear();
 }
 
+/// Frees the elements of a constant that was packed: nothing else reads them.
+static void release(Operation *constant) {
+  DenseResourceElementsAttr elements;
+  if (!constant->use_empty() || !matchPattern(constant, m_Constant(&elements)))
+    return;
+  auto module = constant->getParentOfType<ModuleOp>();
+  constant->erase();
+  bool isUsed = false;
+  module.walk(
+      [&](arith::ConstantOp other) { isUsed |= other.getValue() == elements; });
+  // Only what was made for kernels: a model's own elements may be read again.
+  if (!isUsed && elements.getRawHandle().getKey().starts_with("weights"))
+    elements.getRawHandle().getResource()->setBlob(AsmResourceBlob());
+}
+
 namespace {
 struct PackWeights : public onnxquant::impl::PackWeightsBase<PackWeights> {
   void runOnOperation() override {
     TargetInfo target = getTargetInfo(getOperation());
+    cache.clear();
+    packedConstants.clear();
     SmallVector<ContractOp> contracts;
     getOperation().walk([&](ContractOp op) { contracts.push_back(op); });
     for (ContractOp op : contracts) {
-      if (op.getPackingAttr() || op.getBatched() ||
+      if (op.getPackingAttr() ||
           !op.getInput().getType().getElementType().isF32())
         continue;
-      if (failed(packFloats(op, target)))
-        return signalPassFailure();
+      packFloats(op, target);
       bool isPadded =
           llvm::any_of(op.getPads(), [](int64_t pad) { return pad > 0; });
       if (isPadded && op.getChannels() < minRun) {
@@ -140,26 +159,38 @@ struct PackWeights : public onnxquant::impl::PackWeightsBase<PackWeights> {
         ++numStaged;
       }
     }
+    for (Operation *constant : packedConstants)
+      release(constant);
   }
 
 private:
-  LogicalResult packFloats(ContractOp op, const TargetInfo &target) {
-    std::optional<std::vector<float>> weights = readFloats(op.getWeights());
-    if (!weights)
-      return op.emitOpError("cannot be packed: its weights aren't constant");
+  void packFloats(ContractOp op, const TargetInfo &target) {
+    std::optional<std::vector<float>> weights;
+    if (!op.getBatched())
+      weights = readFloats(op.getWeights());
     kernels::RegisterTile tile =
         kernels::chooseTile(target, countRows(op), op.getColumns());
-    auto packing = PackingAttr::get(
-        op.getContext(), op.getGroups(), op.getDepth(), op.getColumns(),
-        tile.rows, tile.columns, /*step=*/1, PackingKind::Fma);
-    ImplicitLocOpBuilder b(op.getLoc(), op);
-    Operation *old = op.getWeights().getDefiningOp();
-    op.getWeightsMutable().set(makePacked(b, pack(*weights, packing)));
+    auto packing =
+        PackingAttr::get(op.getContext(), op.getGroups(), op.getDepth(),
+                         op.getColumns(), tile.rows, tile.columns, /*step=*/1,
+                         weights ? PackingKind::Fma : PackingKind::Rows);
+    if (weights) {
+      ImplicitLocOpBuilder b(op.getLoc(), op);
+      Value &packed = cache[{op.getWeights(), packing}];
+      if (!packed) {
+        // Where the weights stand, so that it dominates all of their users.
+        b.setInsertionPointAfterValue(op.getWeights());
+        packed = makePacked(b, pack(*weights, packing));
+      }
+      packedConstants.insert(op.getWeights().getDefiningOp());
+      op.getWeightsMutable().set(packed);
+      ++numPacked;
+    }
     op.setPackingAttr(packing);
-    if (old->use_empty())
-      old->erase();
-    ++numPacked;
-    return success();
   }
+
+  /// Weights that several contractions share are packed once.
+  DenseMap<std::pair<Value, Attribute>, Value> cache;
+  llvm::SetVector<Operation *> packedConstants;
 };
 } // namespace

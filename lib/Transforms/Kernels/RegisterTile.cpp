@@ -31,6 +31,10 @@ static int64_t getRows(const TargetInfo &target, int64_t vectors) {
     // Groups of four; the row's element is a scalar register.
     return (registers / 4 - vectors) / vectors;
   }
+  // A row's elements are a register with multiplication by lane, else one
+  // serves all rows.
+  if (target.arch == TargetInfo::Arch::AArch64)
+    return (registers - vectors - 1) / (vectors + 1);
   return (registers - vectors - 1) / vectors;
 }
 
@@ -46,7 +50,8 @@ RegisterTile kernels::chooseTile(const TargetInfo &target, int64_t rows,
   RegisterTile best = {1, lanes};
   double least = 0;
   for (int64_t vectors = 1; vectors <= 8; ++vectors) {
-    int64_t most = std::min({getRows(target, vectors), getMaxRows(target), count});
+    int64_t most =
+        std::min({getRows(target, vectors), getMaxRows(target), count});
     // Wide vectors of few rows keep their accumulators only.
     if (most < 1 && vectors <= target.numVectors / 2 && !target.hasRVV)
       most = 1;

@@ -11,6 +11,9 @@ def ONNXQ_PackingKind : I32EnumAttr<"PackingKind",
     "the dot step that packed weights are for", [
   // One product per lane and step: a plain multiply-add.
   I32EnumAttrCase<"Fma", 0, "fma">,
+  // The same with weights that stay as they are, rows of columns: those that
+  // are only known at run time.
+  I32EnumAttrCase<"Rows", 1, "rows">,
 ]> {
   let cppNamespace = "::onnxquant::onnxq";
   let genSpecializedAttr = 0;
@@ -24,7 +27,8 @@ def ONNXQ_PackingAttr : AttrDef<ONNXQ_Dialect, "Packing"> {
     last one filled with zeros; within a panel `step` consecutive products of
     one column follow each other: [groups][columns / nr][depth / step][nr][step].
     The kernel computes `mr` rows of a panel at a time. What a `kind` adds to
-    that order is told where it is packed.
+    that order is told where it is packed; weights of kind `rows` stay in the
+    order that they have without packing.
 
     Example:
 

@@ -62,7 +62,7 @@ def ONNXQ_ContractOp : ONNXQ_BlockOp<"contract",
     [B.., K, J] have the leading dimensions of the input [B.., M, K].
 
     Weights are a tensor [G, K, J]; once packed (`packing`) they are a vector,
-    or a vector per batch.
+    or a vector per batch, unless the packing leaves them as they are.
 
     The epilogue may use scalars from outside of the op.
 
@@ -70,7 +70,7 @@ def ONNXQ_ContractOp : ONNXQ_BlockOp<"contract",
       else at least one (`batched`: two).
     - C2: the weights are [G, K, J] with K = taps * C (`batched`: [B.., K, J]);
       if packed, a vector as long as `packing` says at least.
-    - C3: the output is [N, o.., G * J], o.. as many as windows fit.
+    - C3: the output is [N, o.., G * J], o.. at most as many as windows fit.
     - C4: elements are f32, or integers of 8 or 16 bits; the accumulator is f32,
       or i32 or i64.
     - C5: `input_unsigned` and `weights_unsigned` are for integers.

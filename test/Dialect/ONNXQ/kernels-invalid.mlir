@@ -1,0 +1,249 @@
+// Each constraint of the kernels, broken once.
+// RUN: onnxq-opt %s --split-input-file --verify-diagnostics
+
+func.func @rank(%x: tensor<8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>) {
+  // expected-error@+1 {{expects an input of 4 dimensions, but got 'tensor<8x8x4xf32>' [C1]}}
+  %y = onnxq.contract ins(%x, %w : tensor<8x8x4xf32>, tensor<1x36x6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @weights(%x: tensor<1x8x8x4xf32>, %w: tensor<1x35x6xf32>, %e: tensor<1x8x8x6xf32>) {
+  // expected-error@+1 {{expects weights for 'tensor<1x8x8x4xf32>', but got 'tensor<1x35x6xf32>' [C2]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x35x6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @packed(%x: tensor<1x8x8x4xf32>, %w: tensor<100xf32>, %e: tensor<1x8x8x6xf32>) {
+  // expected-error@+1 {{expects weights for 'tensor<1x8x8x4xf32>', but got 'tensor<100xf32>' [C2]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<100xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, packing = #onnxq.packing<groups = 1, depth = 36, columns = 6, mr = 4, nr = 8, step = 1, kind = fma>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @output(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x9x8x6xf32>) {
+  // expected-error@+1 {{expects an output for 'tensor<1x8x8x4xf32>', but got 'tensor<1x9x8x6xf32>' [C3]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) outs(%e : tensor<1x9x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x9x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @elements(%x: tensor<1x8x8x4xf64>, %w: tensor<1x36x6xf64>, %e: tensor<1x8x8x6xf32>) {
+  // expected-error@+1 {{expects f32 or integers of 8 or 16 bits, but got 'f64' times 'f64' in 'f32' [C4]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf64>, tensor<1x36x6xf64>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @unsigned(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>) {
+  // expected-error@+1 {{expects floats to have no unsigned operands [C5]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {input_unsigned, kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @pad(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>, %p: i8) {
+  // expected-error@+1 {{expects pad to be 'f32', but got 'i8' [C6]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) pad(%p : i8) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @batched(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>) {
+  // expected-error@+1 {{expects no window if it is batched [C7]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {batched, kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @maps(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>, %b: tensor<6xf32>) {
+  // expected-error@+1 {{expects a map per extra, but got 0 for 1 [K1]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) extras(%b : tensor<6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32, %c: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @map(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>, %b: tensor<6xf32>) {
+  // expected-error@+1 {{expects a map from 4 dimensions to some of them for extra 0, but got affine_map<(d0) -> (d0)> [K1]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) extras(%b : tensor<6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, extra_maps = [affine_map<(c) -> (c)>]} {
+  ^bb0(%acc: f32, %c: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @extra_rank(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>, %b: tensor<1x6xf32>) {
+  // expected-error@+1 {{expects extra 0 to have 1 dimensions, but got 'tensor<1x6xf32>' [K2]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) extras(%b : tensor<1x6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, extra_maps = [affine_map<(n, h, w, c) -> (c)>]} {
+  ^bb0(%acc: f32, %c: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @extra_size(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>, %b: tensor<5xf32>) {
+  // expected-error@+1 {{expects size 6 in extra 0, but got 'tensor<5xf32>' [K2]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) extras(%b : tensor<5xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, extra_maps = [affine_map<(n, h, w, c) -> (c)>]} {
+  ^bb0(%acc: f32, %c: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @arguments(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>) {
+  // expected-error@+1 {{expects the epilogue to take 1 arguments, but got 2 [K3]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32, %c: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @argument(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>, %b: tensor<6xf32>) {
+  // expected-error@+1 {{expects argument 1 of the epilogue to be 'f32', but got 'i32' [K3]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) extras(%b : tensor<6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, extra_maps = [affine_map<(n, h, w, c) -> (c)>]} {
+  ^bb0(%acc: f32, %c: i32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @yield(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>) {
+  // expected-error@+1 {{expects the epilogue to yield 'f32' [K4]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32):
+    %i = arith.fptosi %acc : f32 to i32
+    onnxq.yield %i : i32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @memory(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>, %m: memref<f32>) {
+  // expected-error@+1 {{expects an epilogue that computes element by element [K5]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32):
+    memref.store %acc, %m[] : memref<f32>
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @window(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>) {
+  // expected-error@+1 {{expects a positive stride and dilation, and two pads, per entry of kernel [K6]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x8x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @stage_rank(%x: tensor<1x8x8x3xf32>, %e: tensor<10x10x3xf32>) {
+  // expected-error@+1 {{expects two ranks of at least 2, but got 'tensor<1x8x8x3xf32>' and 'tensor<10x10x3xf32>' [C1]}}
+  %s = onnxq.stage ins(%x : tensor<1x8x8x3xf32>) outs(%e : tensor<10x10x3xf32>) attributes {pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%a: f32):
+    onnxq.yield %a : f32
+  } -> tensor<10x10x3xf32>
+  return
+}
+
+// -----
+
+func.func @stage_pads(%x: tensor<1x8x8x3xf32>, %e: tensor<1x10x10x3xf32>) {
+  // expected-error@+1 {{expects two pads per spatial dimension, but got 2 [C2]}}
+  %s = onnxq.stage ins(%x : tensor<1x8x8x3xf32>) outs(%e : tensor<1x10x10x3xf32>) attributes {pads = array<i64: 1, 1>} {
+  ^bb0(%a: f32):
+    onnxq.yield %a : f32
+  } -> tensor<1x10x10x3xf32>
+  return
+}
+
+// -----
+
+func.func @stage_size(%x: tensor<1x8x8x3xf32>, %e: tensor<1x11x10x3xf32>) {
+  // expected-error@+1 {{expects size 10 in dimension 1, but got 11 [C3]}}
+  %s = onnxq.stage ins(%x : tensor<1x8x8x3xf32>) outs(%e : tensor<1x11x10x3xf32>) attributes {pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%a: f32):
+    onnxq.yield %a : f32
+  } -> tensor<1x11x10x3xf32>
+  return
+}
+
+// -----
+
+func.func @stage_region(%x: tensor<1x8x8x3xf32>, %e: tensor<1x10x10x3xf32>) {
+  // expected-error@+1 {{expects a region from 'f32' to 'f32' [C4]}}
+  %s = onnxq.stage ins(%x : tensor<1x8x8x3xf32>) outs(%e : tensor<1x10x10x3xf32>) attributes {pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%a: i32):
+    onnxq.yield %a : i32
+  } -> tensor<1x10x10x3xf32>
+  return
+}
+
+// -----
+
+func.func @stage_pad(%x: tensor<1x8x8x3xf32>, %e: tensor<1x10x10x3xf32>, %p: i8) {
+  // expected-error@+1 {{expects pad to be 'f32', but got 'i8' [C5]}}
+  %s = onnxq.stage ins(%x : tensor<1x8x8x3xf32>) pad(%p : i8) outs(%e : tensor<1x10x10x3xf32>) attributes {pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%a: f32):
+    onnxq.yield %a : f32
+  } -> tensor<1x10x10x3xf32>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects positive sizes, but got 0}}
+func.func private @packing() attributes {p = #onnxq.packing<groups = 1, depth = 0, columns = 6, mr = 4, nr = 8, step = 1, kind = fma>}

@@ -1,0 +1,72 @@
+// Kernels on buffers become grids of tiles.
+// RUN: onnxq-opt %s --onnxq-set-target="triple=x86_64-unknown-linux-gnu cpu=x86-64-v3" --onnxq-lower-kernels --canonicalize | FileCheck %s
+// RUN: onnxq-opt %s --onnxq-set-target="triple=x86_64-unknown-linux-gnu cpu=x86-64-v2" --onnxq-lower-kernels | FileCheck %s --check-prefix=PLAIN
+
+// Fused multiply-adds only where the target has them.
+// PLAIN-NOT: vector.fma
+// PLAIN: arith.mulf
+// PLAIN-NOT: vector.fma
+
+// CHECK-LABEL: func.func @product
+func.func @product(%x: memref<64x32xf32>, %w: memref<512xf32>, %b: memref<16xf32>, %y: memref<64x16xf32>) {
+  // CHECK: scf.parallel (%{{.*}}) = (%{{.*}}) to (%c11)
+  // CHECK: scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args
+  // CHECK-COUNT-12: vector.fma
+  // CHECK: scf.yield
+  // CHECK: vector.load
+  // CHECK: arith.addf %{{.*}} : vector<8xf32>
+  // CHECK: vector.store
+  onnxq.contract ins(%x, %w : memref<64x32xf32>, memref<512xf32>) extras(%b : memref<16xf32>) outs(%y : memref<64x16xf32>)
+      attributes {extra_maps = [affine_map<(m, n) -> (n)>], packing = #onnxq.packing<groups = 1, depth = 32, columns = 16, mr = 6, nr = 16, step = 1, kind = fma>} {
+  ^bb0(%acc: f32, %bias: f32):
+    %s = arith.addf %acc, %bias : f32
+    onnxq.yield %s : f32
+  }
+  return
+}
+
+// The last columns are written in pieces; taps outside read zeros.
+// CHECK-LABEL: func.func @ragged
+func.func @ragged(%x: memref<1x9x9x32xf32>, %w: memref<4608xf32>, %y: memref<1x9x9x10xf32>) {
+  // CHECK: memref.get_global @onnxq_zeros_64xf32
+  // CHECK: arith.cmpi ult
+  // CHECK: arith.select %{{.*}}, %{{.*}}, %{{.*}} : memref<?xf32, strided<[1], offset: ?>>
+  // CHECK: vector.store %{{.*}} : memref<{{.*}}>, vector<8xf32>
+  // CHECK: vector.store %{{.*}} : memref<{{.*}}>, vector<2xf32>
+  onnxq.contract ins(%x, %w : memref<1x9x9x32xf32>, memref<4608xf32>) outs(%y : memref<1x9x9x10xf32>)
+      attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>,
+        packing = #onnxq.packing<groups = 1, depth = 288, columns = 10, mr = 6, nr = 16, step = 1, kind = fma>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  }
+  return
+}
+
+// Fewer rows than a tile's have tiles of their own.
+// CHECK-LABEL: func.func @open
+func.func @open(%x: memref<?x32xf32>, %w: memref<512xf32>, %y: memref<?x16xf32>) {
+  // CHECK: scf.if
+  // CHECK: vector.fma
+  // CHECK: } else {
+  // CHECK: vector.fma
+  onnxq.contract ins(%x, %w : memref<?x32xf32>, memref<512xf32>) outs(%y : memref<?x16xf32>)
+      attributes {packing = #onnxq.packing<groups = 1, depth = 32, columns = 16, mr = 6, nr = 16, step = 1, kind = fma>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @stage
+func.func @stage(%x: memref<1x8x8x3xf32>, %y: memref<1x10x10x3xf32>) {
+  // CHECK: scf.parallel
+  // CHECK: scf.if
+  // CHECK: vector.load
+  // CHECK: } else {
+  // CHECK: vector.store
+  onnxq.stage ins(%x : memref<1x8x8x3xf32>) outs(%y : memref<1x10x10x3xf32>) attributes {pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%a: f32):
+    onnxq.yield %a : f32
+  }
+  return
+}
