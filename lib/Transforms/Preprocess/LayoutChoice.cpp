@@ -43,7 +43,7 @@ static int64_t estimate(const Dim &dim) {
     StringRef word = StringRef(text).slice(i, end);
     bool isName =
         !llvm::isDigit(word[0]) && !(end < text.size() && text[end] == '(');
-    replaced += isName ? namedSize : word;
+    replaced += isName ? StringRef(namedSize) : word;
     i = end;
   }
   return Dim::parse(replaced).getConstant().value_or(unknownSize);
@@ -235,7 +235,9 @@ std::optional<unsigned> Chooser::getFixedNode(Value value, bool swap) const {
 /// the source, where as much as possible goes.
 bool Chooser::prefersSecond() const {
   int64_t votes = 0;
-  for (auto &[value, pair] : orders) {
+  for (const auto &entry : orders) {
+    Value value = entry.first;
+    const Orders &pair = entry.second;
     auto vote = [&](Operation *op) {
       if (!op || !rigid.contains(op) || op->hasTrait<OpTrait::IsTerminator>())
         return;
@@ -326,7 +328,9 @@ int64_t Chooser::getCost(const Layouts &layouts) const {
     }
     return getIdentity(cast<RankedTensorType>(value.getType()).getRank());
   };
-  for (auto &[root, pair] : orders) {
+  for (const auto &entry : orders) {
+    Value root = entry.first;
+    const Orders &pair = entry.second;
     Operation *maker = root.getDefiningOp();
     if (getTransposition(maker) && orders.contains(maker->getOperand(0)))
       continue;

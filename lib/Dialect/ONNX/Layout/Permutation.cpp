@@ -76,7 +76,8 @@ std::optional<Permutation> onnxquant::onnx::getTransposition(Operation *op) {
     return perm;
   }
   Permutation perm;
-  for (Attribute dim : *transpose.getPerm())
+  ArrayAttr dims = *transpose.getPerm();
+  for (Attribute dim : dims)
     perm.push_back(cast<IntegerAttr>(dim).getInt());
   return perm;
 }
@@ -92,9 +93,9 @@ static std::optional<ArrayRef<char>> getRawElements(ElementsAttr elements) {
     return std::nullopt;
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    if (!blob || blob->getData().size() != elements.getNumElements() *
-                                               element.getIntOrFloatBitWidth() /
-                                               8)
+    size_t size =
+        elements.getNumElements() * element.getIntOrFloatBitWidth() / 8;
+    if (!blob || blob->getData().size() != size)
       return std::nullopt;
     return blob->getData();
   }
