@@ -56,6 +56,7 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
     pm.addPass(createShapeInference());
   pm.addPass(createResolveBranches());
   pm.addPass(createConvertONNXToKernels());
+  pm.addPass(createPropagateLayout());
   ConvertONNXToLinalgOptions lowering;
   lowering.maxIterations = options.maxIterations;
   pm.addPass(createConvertONNXToLinalg(lowering));

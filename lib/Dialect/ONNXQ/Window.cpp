@@ -16,8 +16,7 @@ void WindowOp::getEffects(
 static LogicalResult verifyShapes(WindowOp op) {
   ShapedType input = op.getInput().getType(), output = op.getInit().getType();
   int64_t rank = static_cast<int64_t>(op.getKernel().size());
-  if (rank == 0 || input.getRank() != rank + 2 ||
-      input.isDynamicDim(rank + 1))
+  if (rank == 0 || input.getRank() != rank + 2 || input.isDynamicDim(rank + 1))
     return op.emitOpError("expects an input of ")
            << std::max<int64_t>(rank, 1) + 2
            << " dimensions with known channels, but got " << input << " [C1]";
@@ -61,8 +60,8 @@ static LogicalResult verifyWeights(WindowOp op) {
 static LogicalResult verifyElements(WindowOp op) {
   Type element = op.getInput().getType().getElementType();
   Type accumulator = op.getAccumulatorType();
-  Type weight = op.getWeights() ? op.getWeights().getType().getElementType()
-                                : Type();
+  Type weight =
+      op.getWeights() ? op.getWeights().getType().getElementType() : Type();
   bool isMax = op.getKind() == WindowKind::Max;
   bool isFloat = element.isF32();
   bool fits = isFloat ? accumulator.isF32() && (!weight || weight.isF32())
@@ -74,8 +73,8 @@ static LogicalResult verifyElements(WindowOp op) {
            << element << " in " << accumulator << " [C4]";
   if (isFloat && op.getInputUnsigned())
     return op.emitOpError("expects floats not to be unsigned [C5]");
-  if (op.getPad() && (isFloat || isMax ||
-                      op.getPad().getType() != getRegionType(element)))
+  if (op.getPad() &&
+      (isFloat || isMax || op.getPad().getType() != getRegionType(element)))
     return op.emitOpError("expects no pad of type ")
            << op.getPad().getType() << " [C6]";
   return success();

@@ -25,23 +25,21 @@ static constexpr int64_t maxProducts = 128;
 static constexpr int64_t maxEdgeTiles = 3;
 
 WindowLowering::WindowLowering(onnxq::WindowOp op, const TargetInfo &target)
-    : op(op), target(target), b(op.getLoc(), op), in(b.flatten(op.getInput())),
+    : op(op), b(op.getLoc(), op), in(b.flatten(op.getInput())),
       out(b.flatten(op.getInit())), spatial(op.getKernel().size()),
       channels(cast<MemRefType>(op.getInput().getType()).getShape().back()) {
   if (op.getWeights())
     weights = b.flatten(op.getWeights());
   for (Value extra : op.getExtras())
     extras.push_back(b.flatten(extra));
-  math = makeWindowMath(op, b, target);
-  lanes = std::min(math->getLanes(), llvm::PowerOf2Ceil(channels));
+  plan = planWindow(op, target);
+  math = makeWindowMath(op, b, target, plan);
+  lanes = plan.lanes;
   // Accumulators, the weights of a row of taps, and an element.
-  int64_t perColumn = math->getVectors();
-  int64_t free = target.numVectors - 2 -
-                 (op.getWeights() ? lastOf(op.getKernel()) : 0);
-  columns = std::clamp<int64_t>(free / perColumn, std::min<int64_t>(2, 8),
-                                maxColumns / perColumn);
-  columns = std::clamp<int64_t>(maxProducts / lastOf(op.getKernel()), 1,
-                                columns);
+  int64_t kernel = lastOf(op.getKernel()), each = math->getVectors();
+  int64_t free = target.numVectors - 2 - (op.getWeights() ? kernel : 0);
+  columns = std::clamp<int64_t>(free / each, 2, maxColumns / each);
+  columns = std::clamp<int64_t>(maxProducts / kernel, 1, columns);
 }
 
 //===----------------------------------------------------------------------===//
@@ -53,8 +51,8 @@ TapRange WindowLowering::getTaps(size_t dim, Value place) {
   int64_t kernel = op.getKernel()[dim], dilation = op.getDilations()[dim];
   Value size = in.sizes[dim + 1];
   TapRange range;
-  range.start = b.sub(b.mul(place, op.getStrides()[dim]),
-                      b.index(op.getPads()[dim]));
+  range.start =
+      b.sub(b.mul(place, op.getStrides()[dim]), b.index(op.getPads()[dim]));
   range.first = b.index(0);
   Value rounding = b.index(dilation - 1), step = b.index(dilation);
   auto max = [&](Value x) {
@@ -74,21 +72,40 @@ TapRange WindowLowering::getTaps(size_t dim, Value place) {
   return range;
 }
 
-/// Runs `body` for every tap of the leading dimensions with the places of its
-/// row of taps in the input and among the weights.
-SmallVector<Value> WindowLowering::forTapRows(
-    size_t dim, Value source, Value weight, ValueRange carried,
-    function_ref<SmallVector<Value>(Value, Value, ValueRange)> body) {
+TapRow WindowLowering::getTapRow(size_t dim, TapRow row, Value tap) {
+  Value at = b.add(rowTaps[dim].start, b.mul(tap, op.getDilations()[dim]));
+  return {b.add(row.source, b.mul(at, in.strides[dim + 1])),
+          b.add(b.mul(row.weight, op.getKernel()[dim]), tap)};
+}
+
+/// Runs `body` for every tap of the leading dimensions.
+SmallVector<Value> WindowLowering::forTapRows(size_t dim, TapRow row,
+                                              ValueRange carried, RowFn body) {
+  int64_t length = lastOf(op.getKernel());
+  auto finishRow = [&](TapRow last) {
+    return TapRow{last.source, b.mul(last.weight, length)};
+  };
   if (dim + 1 == spatial)
-    return body(source, b.mul(weight, op.getKernel()[dim]), carried);
+    return body(finishRow(row), carried);
   const TapRange &range = rowTaps[dim];
   Value count = b.sub(range.end, range.first);
-  return b.loop(count, carried, [&](Value i, ValueRange values) {
-    Value tap = b.add(range.first, i);
-    Value at = b.add(range.start, b.mul(tap, op.getDilations()[dim]));
-    return forTapRows(dim + 1, b.add(source, b.mul(at, in.strides[dim + 1])),
-                      b.add(b.mul(weight, op.getKernel()[dim]), tap), values,
-                      body);
+  if (dim + 2 < spatial || !math->takesPairs())
+    return b.loop(count, carried, [&](Value i, ValueRange values) {
+      TapRow next = getTapRow(dim, row, b.add(range.first, i));
+      return forTapRows(dim + 1, next, values, body);
+    });
+  Value two = b.index(2), pairs = b.div(count, two);
+  SmallVector<Value> sums =
+      b.loop(pairs, carried, [&](Value i, ValueRange values) {
+        Value tap = b.add(range.first, b.mul(i, two));
+        return body({finishRow(getTapRow(dim, row, tap)),
+                     finishRow(getTapRow(dim, row, b.add(tap, 1)))},
+                    values);
+      });
+  // One may be left.
+  return b.loop(b.rem(count, two), sums, [&](Value, ValueRange values) {
+    Value tap = b.sub(range.end, b.index(1));
+    return body(finishRow(getTapRow(dim, row, tap)), values);
   });
 }
 
@@ -188,8 +205,7 @@ void WindowLowering::emitOpenColumns() {
   SmallVector<std::pair<int64_t, int64_t>> whole(columns, {0, kernel});
   auto emitWhole = [&](Value from, Value number, int64_t size) {
     b.loop(number, {}, [&](Value i, ValueRange) {
-      emitTile(b.add(from, b.mul(i, size)),
-               ArrayRef(whole).take_front(size));
+      emitTile(b.add(from, b.mul(i, size)), ArrayRef(whole).take_front(size));
       return SmallVector<Value>();
     });
   };
@@ -208,24 +224,19 @@ void WindowLowering::emitRange(Value from, Value to) {
     Value column = b.add(from, i);
     TapRange range = getTaps(spatial - 1, column);
     forChannels([&](Value channel, int64_t valid) {
-      SmallVector<Value> sums = math->start(valid);
-      sums = forTapRows(
-          0, rowSource, b.index(0), sums,
-          [&](Value source, Value weight, ValueRange carried) {
-            return b.loop(
-                b.sub(range.end, range.first), carried,
-                [&](Value i, ValueRange values) {
-                  Value tap = b.add(range.first, i);
-                  Value at = b.add(range.start,
-                                   b.mul(tap, op.getDilations()[spatial - 1]));
-                  Value place = b.add(
-                      b.add(source, b.mul(at, in.strides[spatial])), channel);
-                  SmallVector<Value> factor =
-                      loadWeights(b.add(weight, tap), channel, valid);
-                  return math->step(
-                      SmallVector<Value>(values),
-                      math->widen(load(in, place, valid)), factor);
-                });
+      SmallVector<Value> sums = forTapRows(
+          0, {rowSource, b.index(0)}, math->start(),
+          [&](ArrayRef<TapRow> rows, ValueRange carried) {
+            Value count = b.sub(range.end, range.first);
+            return b.loop(count, carried, [&](Value i, ValueRange values) {
+              Value tap = b.add(range.first, i);
+              Value at =
+                  b.add(range.start, b.mul(tap, lastOf(op.getDilations())));
+              Value place = b.add(b.mul(at, in.strides[spatial]), channel);
+              return math->step(SmallVector<Value>(values),
+                                loadElement(rows, place, valid),
+                                loadWeights(rows, tap, channel, valid));
+            });
           });
       finish(column, channel, valid, sums);
     });
@@ -257,58 +268,76 @@ Value WindowLowering::load(const FlatBuffer &buffer, Value place,
   return b.loadVector(buffer.memory, place, lanes, valid, buffer.element);
 }
 
-SmallVector<Value> WindowLowering::loadWeights(Value tap, Value channel,
-                                               int64_t valid) {
+SmallVector<Value> WindowLowering::loadElement(ArrayRef<TapRow> rows,
+                                               Value place, int64_t valid) {
+  SmallVector<Value> loaded;
+  for (const TapRow &row : rows)
+    loaded.push_back(load(in, b.add(row.source, place), valid));
+  if (rows.size() == 2)
+    return math->widenPair(loaded[0], loaded[1]);
+  return math->widen(loaded[0]);
+}
+
+SmallVector<Value> WindowLowering::loadWeights(ArrayRef<TapRow> rows, Value tap,
+                                               Value channel, int64_t valid) {
   if (!weights)
     return {};
-  return math->widenWeight(
-      load(*weights, b.add(b.mul(tap, channels), channel), valid));
+  SmallVector<Value> loaded;
+  for (const TapRow &row : rows) {
+    Value place = b.mul(b.add(row.weight, tap), channels);
+    loaded.push_back(load(*weights, b.add(place, channel), valid));
+  }
+  if (rows.size() == 2)
+    return math->widenWeightPair(loaded[0], loaded[1]);
+  return math->widenWeight(loaded[0]);
+}
+
+/// What rows of taps add to a tile's accumulators: every input column is loaded
+/// once, from the left, and goes to all output columns that it is a tap of.
+SmallVector<Value> WindowLowering::addRows(
+    ArrayRef<TapRow> rows, Value corner, Value channel, int64_t valid,
+    ArrayRef<std::pair<int64_t, int64_t>> taps, SmallVector<Value> sums) {
+  int64_t stride = lastOf(op.getStrides());
+  int64_t dilation = lastOf(op.getDilations());
+  int64_t tile = static_cast<int64_t>(taps.size());
+  size_t each = sums.size() / taps.size();
+  llvm::SmallDenseMap<int64_t, SmallVector<Value>> factors;
+  int64_t end = (tile - 1) * stride + (lastOf(op.getKernel()) - 1) * dilation;
+  for (int64_t x = 0; x <= end; ++x) {
+    SmallVector<Value> element;
+    for (int64_t i = 0; i < tile; ++i) {
+      int64_t offset = x - i * stride, tap = offset / dilation;
+      if (offset < 0 || offset % dilation != 0 || tap < taps[i].first ||
+          tap >= taps[i].second)
+        continue;
+      if (element.empty()) {
+        Value at = b.mul(b.add(corner, x), in.strides[spatial]);
+        element = loadElement(rows, b.add(at, channel), valid);
+      }
+      if (!factors.contains(tap))
+        factors[tap] = loadWeights(rows, b.index(tap), channel, valid);
+      SmallVector<Value> sum = math->step(ArrayRef(sums).slice(i * each, each),
+                                          element, factors[tap]);
+      llvm::copy(sum, sums.begin() + i * each);
+    }
+  }
+  return sums;
 }
 
 void WindowLowering::emitTile(Value column,
                               ArrayRef<std::pair<int64_t, int64_t>> taps) {
-  int64_t stride = op.getStrides()[spatial - 1];
-  int64_t dilation = op.getDilations()[spatial - 1];
-  Value corner = b.sub(b.mul(column, stride),
+  Value corner = b.sub(b.mul(column, lastOf(op.getStrides())),
                        b.index(op.getPads()[spatial - 1]));
   forChannels([&](Value channel, int64_t valid) {
     SmallVector<Value> sums;
     for (size_t i = 0; i < taps.size(); ++i)
-      sums.append(math->start(valid));
+      sums.append(math->start());
     size_t each = sums.size() / taps.size();
-    sums = forTapRows(
-        0, rowSource, b.index(0), sums,
-        [&](Value source, Value weight, ValueRange carried) {
-          SmallVector<Value> values(carried);
-          llvm::SmallDenseMap<int64_t, SmallVector<Value>> factors;
-          // Every input column once, from the left.
-          int64_t last = (static_cast<int64_t>(taps.size()) - 1) * stride +
-                         (lastOf(op.getKernel()) - 1) * dilation;
-          for (int64_t x = 0; x <= last; ++x) {
-            SmallVector<Value> element;
-            for (auto [i, range] : llvm::enumerate(taps)) {
-              int64_t offset = x - static_cast<int64_t>(i) * stride;
-              if (offset < 0 || offset % dilation != 0)
-                continue;
-              int64_t tap = offset / dilation;
-              if (tap < range.first || tap >= range.second)
-                continue;
-              if (element.empty()) {
-                Value at = b.mul(b.add(corner, x), in.strides[spatial]);
-                element = math->widen(
-                    load(in, b.add(b.add(source, at), channel), valid));
-              }
-              if (weights && !factors.contains(tap))
-                factors[tap] = loadWeights(b.add(weight, tap), channel, valid);
-              SmallVector<Value> sum(values.begin() + i * each,
-                                     values.begin() + (i + 1) * each);
-              sum = math->step(sum, element,
-                               weights ? factors[tap] : SmallVector<Value>());
-              llvm::copy(sum, values.begin() + i * each);
-            }
-          }
-          return values;
-        });
+    sums = forTapRows(0, {rowSource, b.index(0)}, sums,
+                      [&](ArrayRef<TapRow> rows, ValueRange carried) {
+                        return addRows(rows, corner, channel, valid, taps,
+                                       SmallVector<Value>(carried));
+                      });
     for (size_t i = 0; i < taps.size(); ++i)
       finish(b.add(column, i), channel, valid,
              ArrayRef(sums).slice(i * each, each));
@@ -329,9 +358,9 @@ Value WindowLowering::loadExtra(size_t number, Value column, Value channel,
     size_t position = dim.getPosition();
     bool isChannel = position == spatial + 1;
     hasChannels |= isChannel;
-    Value at = isChannel               ? channel
-               : position == spatial   ? column
-                                       : rowPlaces[position];
+    Value at = isChannel             ? channel
+               : position == spatial ? column
+                                     : rowPlaces[position];
     place = b.add(place, b.mul(at, extra.strides[i]));
   }
   if (hasChannels)
@@ -345,8 +374,8 @@ void WindowLowering::finish(Value column, Value channel, int64_t valid,
   for (size_t i = 0; i < extras.size(); ++i)
     arguments.push_back(loadExtra(i, column, channel, valid));
   Value result = b.repeatOnVectors(op.getEpilogue(), arguments, lanes);
-  Value place = b.add(b.add(rowTarget, b.mul(column, out.strides[spatial])),
-                      channel);
+  Value place =
+      b.add(b.add(rowTarget, b.mul(column, out.strides[spatial])), channel);
   b.storeVector(result, out.memory, place, valid);
 }
 

@@ -9,37 +9,55 @@ namespace onnxquant::kernels {
 
 inline int64_t lastOf(llvm::ArrayRef<int64_t> list) { return list.back(); }
 
-/// What a window does with vectors of elements. An accumulator is one vector or
-/// more; `join` makes one of them.
+/// How a window is computed: lanes of a vector of channels, and whether two
+/// rows of taps are taken at a time.
+struct WindowPlan {
+  int64_t lanes;
+  bool isPaired;
+};
+WindowPlan planWindow(onnxq::WindowOp op, const TargetInfo &target);
+
+/// What a window does with vectors of elements. An accumulator, an element and
+/// a weight are one vector or more; `join` makes one of an accumulator.
 class WindowMath {
 public:
+  using Vectors = llvm::SmallVector<mlir::Value>;
+  using VectorsRef = llvm::ArrayRef<mlir::Value>;
+
   virtual ~WindowMath() = default;
-  /// Lanes of a vector of channels, and registers of an accumulator.
-  virtual int64_t getLanes() const = 0;
+  /// Registers of an accumulator.
   virtual int64_t getVectors() const { return 1; }
   /// Before the first tap.
-  virtual llvm::SmallVector<mlir::Value> start(int64_t valid) = 0;
+  virtual Vectors start() = 0;
   /// A loaded element and a loaded weight in the form that steps take.
-  virtual llvm::SmallVector<mlir::Value> widen(mlir::Value element) {
-    return {element};
+  virtual Vectors widen(mlir::Value element) { return {element}; }
+  virtual Vectors widenWeight(mlir::Value weight) { return {weight}; }
+  /// Whether steps can take two rows of taps, and what they take then.
+  virtual bool takesPairs() const { return false; }
+  virtual Vectors widenPair(mlir::Value first, mlir::Value second) {
+    return {first, second};
   }
-  virtual llvm::SmallVector<mlir::Value> widenWeight(mlir::Value weight) {
-    return {weight};
+  virtual Vectors widenWeightPair(mlir::Value first, mlir::Value second) {
+    return {first, second};
   }
-  /// Takes one tap.
-  virtual llvm::SmallVector<mlir::Value>
-  step(llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<mlir::Value> element,
-       llvm::ArrayRef<mlir::Value> weight) = 0;
-  virtual mlir::Value join(llvm::ArrayRef<mlir::Value> sums) {
-    return sums.front();
-  }
+  /// Takes one tap, or one of each of two rows.
+  virtual Vectors step(VectorsRef sums, VectorsRef element,
+                       VectorsRef weight) = 0;
+  virtual mlir::Value join(VectorsRef sums) { return sums.front(); }
 };
 std::unique_ptr<WindowMath> makeWindowMath(onnxq::WindowOp op, KernelBuilder &b,
-                                           const TargetInfo &target);
+                                           const TargetInfo &target,
+                                           const WindowPlan &plan);
 
 /// Where a window's taps of one dimension begin, and which of them count.
 struct TapRange {
   mlir::Value start, first, end;
+};
+
+/// Where a row of taps (along the last dimension) lies in the input, but for
+/// the column, and its first tap's number among the weights.
+struct TapRow {
+  mlir::Value source, weight;
 };
 
 class WindowLowering {
@@ -49,20 +67,28 @@ public:
 
 private:
   TapRange getTaps(size_t dim, mlir::Value place);
+  /// Emits what one row of taps adds, or two. Gets their places.
+  using RowFn = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      llvm::ArrayRef<TapRow>, mlir::ValueRange)>;
   llvm::SmallVector<mlir::Value>
-  forTapRows(size_t dim, mlir::Value source, mlir::Value weight,
-             mlir::ValueRange carried,
-             llvm::function_ref<llvm::SmallVector<mlir::Value>(
-                 mlir::Value, mlir::Value, mlir::ValueRange)>
-                 body);
+  forTapRows(size_t dim, TapRow row, mlir::ValueRange carried, RowFn body);
+  TapRow getTapRow(size_t dim, TapRow row, mlir::Value tap);
   void emitColumns();
   void emitOpenColumns();
   void emitRange(mlir::Value from, mlir::Value to);
   void emitTile(mlir::Value column,
                 llvm::ArrayRef<std::pair<int64_t, int64_t>> taps);
+  llvm::SmallVector<mlir::Value>
+  addRows(llvm::ArrayRef<TapRow> rows, mlir::Value corner, mlir::Value channel,
+          int64_t valid, llvm::ArrayRef<std::pair<int64_t, int64_t>> taps,
+          llvm::SmallVector<mlir::Value> sums);
   void forChannels(llvm::function_ref<void(mlir::Value, int64_t)> body);
   mlir::Value load(const FlatBuffer &buffer, mlir::Value place, int64_t valid);
-  llvm::SmallVector<mlir::Value> loadWeights(mlir::Value tap,
+  /// The element of each row at offset `place`, and their weights of tap `tap`.
+  llvm::SmallVector<mlir::Value> loadElement(llvm::ArrayRef<TapRow> rows,
+                                             mlir::Value place, int64_t valid);
+  llvm::SmallVector<mlir::Value> loadWeights(llvm::ArrayRef<TapRow> rows,
+                                             mlir::Value tap,
                                              mlir::Value channel,
                                              int64_t valid);
   mlir::Value loadExtra(size_t number, mlir::Value column, mlir::Value channel,
@@ -71,11 +97,11 @@ private:
               llvm::ArrayRef<mlir::Value> sums);
 
   onnxq::WindowOp op;
-  const TargetInfo &target;
   KernelBuilder b;
   FlatBuffer in, out;
   std::optional<FlatBuffer> weights;
   llvm::SmallVector<FlatBuffer> extras;
+  WindowPlan plan;
   std::unique_ptr<WindowMath> math;
   size_t spatial;
   int64_t channels;
