@@ -25,8 +25,8 @@ mlir::Value makeWindow(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
                        const WindowSpec &spec);
 
 /// The sums of a depthwise convolution of integers, in `i32`: `input` [N,
-/// spatial.., C] less its zero point (a constant of one element, or null), times
-/// weights of C rows of taps, plus a bias per channel or null.
+/// spatial.., C] less its zero point (a constant of one element, or null),
+/// times weights of C rows of taps, plus a bias per channel or null.
 mlir::Value makeDepthwiseSums(mlir::ImplicitLocOpBuilder &b,
                               mlir::Operation *node, mlir::Value input,
                               mlir::Value inputZero,

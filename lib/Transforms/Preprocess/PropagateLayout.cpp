@@ -76,6 +76,24 @@ void PropagateLayout::rebuild(Operation *op, const OpLayout &layout) {
   op->erase();
 }
 
+/// Lets all readers of a tensor in one order share a transpose.
+static void shareTransposes(Block &block) {
+  llvm::DenseMap<std::pair<Value, Attribute>, Operation *> first;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    std::optional<Permutation> perm = getTransposition(&op);
+    if (!perm)
+      continue;
+    Attribute key = Builder(op.getContext()).getI64ArrayAttr(*perm);
+    auto [it, isNew] = first.insert({{op.getOperand(0), key}, &op});
+    OpResult result = op.getResult(0);
+    if (isNew || isOutput(result) ||
+        it->second->getResultTypes() != op.getResultTypes())
+      continue;
+    result.replaceAllUsesWith(it->second->getResult(0));
+    op.erase();
+  }
+}
+
 /// Joins transposes, makes reshapes of those that move no bytes, and erases
 /// what nothing reads any more.
 void PropagateLayout::tidy(Block &block) {
@@ -99,6 +117,7 @@ void PropagateLayout::tidy(Block &block) {
     replaceResult(rewriter, result, value);
     op.erase();
   }
+  shareTransposes(block);
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (op.use_empty() && isMemoryEffectFree(&op) && !op.getResults().empty() &&
         isa<TransposeOp, ReshapeOp, SqueezeOp, UnsqueezeOp, ConstantOp,

@@ -111,16 +111,18 @@ Permutation onnxquant::onnx::layout::addDims(PermutationRef perm,
   for (int64_t dim = 0; dim < rank; ++dim)
     if (!llvm::is_contained(added, dim))
       kept.push_back(dim);
-  Permutation whole;
+  // Those before the first one stay in front.
+  int64_t lead = kept.empty() ? rank : kept.front();
+  Permutation whole = getIdentity(lead);
   for (int64_t dim : perm) {
     int64_t first = kept[dim];
-    while (first > 0 && llvm::is_contained(added, first - 1))
+    while (first > lead && llvm::is_contained(added, first - 1))
       --first;
     for (; first <= kept[dim]; ++first)
       whole.push_back(first);
   }
   // Those behind the last one stay behind.
-  for (int64_t dim = kept.empty() ? 0 : kept.back() + 1; dim < rank; ++dim)
+  for (int64_t dim = kept.empty() ? rank : kept.back() + 1; dim < rank; ++dim)
     whole.push_back(dim);
   return whole;
 }

@@ -218,8 +218,33 @@ static Value createAlong(OpBuilder &builder, Location loc, Value value,
   return builder.create(state)->getResult(0);
 }
 
+/// The tensor before ops that only add or remove dimensions of size 1.
+static Value skipOnes(Value value) {
+  auto getLong = [](Value tensor) {
+    SmallVector<int64_t> sizes;
+    if (auto type = dyn_cast<RankedTensorType>(tensor.getType()))
+      llvm::copy_if(type.getShape(), std::back_inserter(sizes),
+                    [](int64_t size) { return size != 1; });
+    return sizes;
+  };
+  SmallVector<int64_t> sizes = getLong(value);
+  while (Operation *op = value.getDefiningOp()) {
+    // A Reshape could turn open sizes into others.
+    bool isPlain = isa<SqueezeOp, UnsqueezeOp>(op) ||
+                   (isa<ReshapeOp>(op) && !ShapedType::isDynamicShape(sizes));
+    if (!isPlain || !isa<RankedTensorType>(op->getOperand(0).getType()) ||
+        getLong(op->getOperand(0)) != sizes)
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
 Value onnxquant::onnx::layout::reshapeTo(OpBuilder &builder, Location loc,
                                          Value value, RankedTensorType type) {
+  if (value.getType() == type)
+    return value;
+  value = skipOnes(value);
   if (value.getType() == type)
     return value;
   if (Value constant = reshapeConstant(builder, value, type))
