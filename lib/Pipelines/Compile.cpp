@@ -55,6 +55,7 @@ void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
     pm.addPass(createShapeInference());
   pm.addPass(createResolveBranches());
   pm.addPass(createConvertONNXToKernels());
+  pm.addPass(createPropagateLayout());
   ConvertONNXToLinalgOptions lowering;
   lowering.maxIterations = options.maxIterations;
   pm.addPass(createConvertONNXToLinalg(lowering));

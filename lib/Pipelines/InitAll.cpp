@@ -2,6 +2,7 @@
 
 #include "OnnxQuant/Pipelines/InitAll.h"
 #include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Dialect/ONNX/LayoutOpInterface.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Dialect/ONNX/QuantizableOpInterface.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
@@ -49,6 +50,7 @@ void onnxquant::registerAllDialects(DialectRegistry &registry) {
   scf::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
+  onnx::registerLayoutModels(registry);
   onnx::registerQuantizableModels(registry);
   onnxq::registerBufferizationModels(registry);
 }

@@ -98,7 +98,8 @@ def ConvertONNXToKernels : Pass<"onnx-to-kernels", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
     "::onnxquant::onnxq::ONNXQDialect", "::mlir::arith::ArithDialect",
-    "::mlir::cf::ControlFlowDialect", "::mlir::tensor::TensorDialect"];
+    "::mlir::cf::ControlFlowDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [
     Statistic<"numKernels", "kernels", "Kernels in the graph">,
   ];
@@ -174,8 +175,8 @@ def LowerKernels : Pass<"onnxq-lower-kernels", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [
     Statistic<"numLowered", "lowered", "Kernels that became loops">,
   ];

@@ -319,6 +319,41 @@ def SplitGemm : Pass<"onnx-split-gemm", "::mlir::ModuleOp"> {
   ];
 }
 
+def PropagateLayout : Pass<"onnx-propagate-layout", "::mlir::ModuleOp"> {
+  let summary = "move transposes to where they cost least";
+  let description = [{
+    Ops between transposes compute in another order of dimensions if that saves
+    transposed bytes: axes, paddings and constants per channel are rewritten,
+    pairs of transposes cancel, and what is left stands where orders must
+    differ, mostly at the graph's inputs and outputs. What an op does to an
+    order is told by LayoutOpInterface.
+
+    The choice is the cheapest cut between ops that need one order and those
+    that need the other, so no transpose moves more bytes in all than before.
+    Where costs are equal, transposes move away from the ops that need them.
+    Transposes that move dimensions of size 1 only become reshapes.
+
+    ```mlir
+    %1 = "onnx.Transpose"(%0) {perm = [0, 3, 1, 2]} : (tensor<1x8x8x4xf32>) -> tensor<1x4x8x8xf32>
+    %2 = "onnx.Add"(%1, %c) : (tensor<1x4x8x8xf32>, tensor<4x1x1xf32>) -> tensor<1x4x8x8xf32>
+    %3 = "onnx.Softmax"(%2) {axis = 1 : si64} : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+    %4 = "onnx.Transpose"(%3) {perm = [0, 2, 3, 1]} : (tensor<1x4x8x8xf32>) -> tensor<1x8x8x4xf32>
+    // becomes
+    %2 = "onnx.Add"(%0, %c2) : (tensor<1x8x8x4xf32>, tensor<1x1x1x4xf32>) -> tensor<1x8x8x4xf32>
+    %4 = "onnx.Softmax"(%2) {axis = 3 : si64} : (tensor<1x8x8x4xf32>) -> tensor<1x8x8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::onnxquant::onnx::ONNXDialect"];
+  let statistics = [
+    Statistic<"numMoved", "moved-nodes", "Nodes that compute in another order">,
+    Statistic<"numCancelled", "cancelled-transposes",
+      "Transposes fewer than before">,
+    Statistic<"numLeft", "left-transposes", "Transposes left">,
+    Statistic<"numBytesBefore", "bytes-before", "Bytes transposed before">,
+    Statistic<"numBytesAfter", "bytes-after", "Bytes transposed after">,
+  ];
+}
+
 def FuseTranspose : Pass<"onnx-fuse-transpose", "::mlir::ModuleOp"> {
   let summary = "let Gemm read transposed operands";
   let description = [{

@@ -3,9 +3,11 @@
 // them; ops whose weights or windows are only known at run time stay.
 
 #include "OnnxQuant/Conversion/Passes.h"
-#include "Patterns.h"
+#include "Windows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
@@ -25,6 +27,7 @@ struct ConvertONNXToKernels
     kernels::addConvolutionPatterns(set);
     kernels::addTransposedConvolutionPatterns(set);
     kernels::addProductPatterns(set);
+    kernels::addWindowPatterns(set);
     patterns = std::move(set);
     return success();
   }

@@ -85,5 +85,6 @@ void onnxquant::onnxq::registerBufferizationModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, ONNXQDialect *) {
     ContractOp::attachInterface<BlockBufferization<ContractOp>>(*context);
     StageOp::attachInterface<BlockBufferization<StageOp>>(*context);
+    WindowOp::attachInterface<BlockBufferization<WindowOp>>(*context);
   });
 }

@@ -4,6 +4,7 @@
 #include "LowerKernels.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -36,13 +37,15 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
     TargetInfo target = getTargetInfo(getOperation());
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<ContractOp, StageOp>(op))
+      if (isa<ContractOp, StageOp, WindowOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
       if (auto contract = dyn_cast<ContractOp>(op)) {
         if (failed(lowerContract(contract, target)))
           return signalPassFailure();
+      } else if (auto window = dyn_cast<WindowOp>(op)) {
+        kernels::lowerWindow(window, target);
       } else {
         kernels::lowerStage(cast<StageOp>(op), target);
       }

@@ -12,6 +12,7 @@ namespace onnxquant::kernels {
 /// multiply-adds.
 void lowerFmaContract(onnxq::ContractOp op, const TargetInfo &target);
 void lowerStage(onnxq::StageOp op, const TargetInfo &target);
+void lowerWindow(onnxq::WindowOp op, const TargetInfo &target);
 
 } // namespace onnxquant::kernels
 

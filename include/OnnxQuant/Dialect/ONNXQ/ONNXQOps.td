@@ -5,6 +5,7 @@
 
 include "OnnxQuant/Dialect/ONNXQ/ONNXQDialect.td"
 include "OnnxQuant/Dialect/ONNXQ/ONNXQKernels.td"
+include "OnnxQuant/Dialect/ONNXQ/ONNXQWindow.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def ONNXQ_Words : MemRefRankOf<[I64], [1]>;

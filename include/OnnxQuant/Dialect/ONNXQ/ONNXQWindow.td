@@ -1,0 +1,89 @@
+// The kernel of windows that keep channels apart: depthwise convolutions and
+// poolings.
+
+#ifndef ONNXQUANT_DIALECT_ONNXQ_WINDOW_TD
+#define ONNXQUANT_DIALECT_ONNXQ_WINDOW_TD
+
+include "OnnxQuant/Dialect/ONNXQ/ONNXQKernels.td"
+
+def ONNXQ_WindowKind : I32EnumAttr<"WindowKind",
+    "what a window does with its elements", [
+  I32EnumAttrCase<"MulAdd", 0, "mul_add">,
+  I32EnumAttrCase<"Max", 1, "max">,
+  I32EnumAttrCase<"Sum", 2, "sum">,
+]> {
+  let cppNamespace = "::onnxquant::onnxq";
+  let genSpecializedAttr = 0;
+}
+def ONNXQ_WindowKindAttr
+    : EnumAttr<ONNXQ_Dialect, ONNXQ_WindowKind, "window_kind"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def ONNXQ_WindowOp : ONNXQ_BlockOp<"window",
+    [ONNXQ_KernelOpInterface, AttrSizedOperandSegments, SingleBlock]> {
+  let summary = "window over every channel by itself, with what follows it";
+  let description = [{
+    y[n, o.., c] = epilogue(over all taps t that lie inside of x, in order:
+      x[n, o * stride + t * dilation - pad.., c])
+
+    where elements are multiplied by w[t, c] and summed (`mul_add`), summed
+    (`sum`), or the largest is taken (`max`). Taps outside of the input are left
+    out. Sums of floats begin with zero and take one fused multiply-add per tap
+    where the target has one: the result depends on no tile.
+
+    Integers have the sign that `input_unsigned` tells; their zero point `pad`
+    is taken from every element before it is multiplied or summed, so that taps
+    outside count as that point. Sums are exact in 32 bits. Weights of integers
+    are `i16`, their zero point already taken away.
+
+    The epilogue may use scalars from outside of the op.
+
+    - C1: the input is [N, spatial.., C] with a known C and an entry of `kernel`
+      per spatial dimension, at least one.
+    - C2: `mul_add` has weights [taps, C], other kinds have none.
+    - C3: the output is [N, o.., C], o.. as many as windows fit.
+    - C4: elements are f32 with an accumulator of f32, or integers of 8 bits
+      with one of i32 (`max`: i8); weights are f32 or i16.
+    - C5: `input_unsigned` is for integers.
+    - C6: `pad` has the type of the input's integers, without sign; `max` has
+      none.
+
+    What KernelOpInterface asks for is labelled K1 to K6.
+
+    Example:
+
+    ```mlir
+    %y = onnxq.window <mul_add> ins(%x : tensor<1x56x56x32xf32>) weights(%w : tensor<9x32xf32>)
+        extras(%b : tensor<32xf32>) outs(%e : tensor<1x28x28x32xf32>)
+        attributes {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>,
+          dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>,
+          extra_maps = [affine_map<(n, h, w, c) -> (c)>]} {
+    ^bb0(%acc: f32, %bias: f32):
+      %s = arith.addf %acc, %bias : f32
+      onnxq.yield %s : f32
+    } -> tensor<1x28x28x32xf32>
+    ```
+  }];
+  let arguments = (ins ONNXQ_WindowKindAttr:$kind, ONNXQ_Block:$input,
+    Optional<ONNXQ_Block>:$weights, Optional<AnyType>:$pad,
+    Variadic<ONNXQ_Block>:$extras, ONNXQ_Block:$init,
+    DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+    DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads,
+    DefaultValuedAttr<AffineMapArrayAttr, "{}">:$extra_maps,
+    UnitAttr:$input_unsigned);
+  let regions = (region SizedRegion<1>:$epilogue);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $kind `ins` `(` $input `:` type($input) `)`
+    (`weights` `(` $weights^ `:` type($weights) `)`)?
+    (`pad` `(` $pad^ `:` type($pad) `)`)?
+    (`extras` `(` $extras^ `:` type($extras) `)`)?
+    `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword $epilogue
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = blockDeclaration;
+  let hasVerifier = 1;
+}
+
+#endif // ONNXQUANT_DIALECT_ONNXQ_WINDOW_TD

@@ -1,0 +1,40 @@
+// Layouts of observers: what is counted doesn't depend on the order, but for
+// the channels, whose axis moves.
+
+#include "Models.h"
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnx;
+using namespace onnxquant::onnx::layout;
+
+namespace {
+
+/// A record in parts (samples) needs the first dimension where it is.
+struct ObserveModel : public Base<ObserveModel, onnxq::ObserveOp> {
+  FailureOr<OpLayout> getLayout(Operation *op, TensorPlace place,
+                                PermutationRef perm) const {
+    if (place.isResult || place.number != 0 || perm.empty() || perm[0] != 0)
+      return failure();
+    OpLayout layout = makeLayout(op);
+    layout.operands[0].assign(perm.begin(), perm.end());
+    return layout;
+  }
+  SmallVector<Value> buildInLayout(Operation *op, OpBuilder &builder,
+                                   const OpLayout &layout,
+                                   ValueRange operands) const {
+    Operation *made = rebuild(builder, op, layout, operands);
+    int64_t axis = cast<onnxq::ObserveOp>(op).getChannelAxis();
+    if (axis >= 0)
+      made->setAttr("channel_axis", builder.getI64IntegerAttr(
+                                        invert(layout.operands[0])[axis]));
+    return {};
+  }
+};
+
+} // namespace
+
+void onnxquant::onnx::layout::attachObservers(MLIRContext &context) {
+  onnxq::ObserveOp::attachInterface<ObserveModel>(context);
+}

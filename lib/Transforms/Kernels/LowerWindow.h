@@ -1,0 +1,120 @@
+// Windows on their way to loops.
+
+#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_LOWERWINDOW_H
+#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_LOWERWINDOW_H
+
+#include "LowerKernels.h"
+
+namespace onnxquant::kernels {
+
+inline int64_t lastOf(llvm::ArrayRef<int64_t> list) { return list.back(); }
+
+/// How a window is computed: lanes of a vector of channels, and whether two
+/// rows of taps are taken at a time.
+struct WindowPlan {
+  int64_t lanes;
+  bool isPaired;
+};
+WindowPlan planWindow(onnxq::WindowOp op, const TargetInfo &target);
+
+/// What a window does with vectors of elements. An accumulator, an element and
+/// a weight are one vector or more; `join` makes one of an accumulator.
+class WindowMath {
+public:
+  using Vectors = llvm::SmallVector<mlir::Value>;
+  using VectorsRef = llvm::ArrayRef<mlir::Value>;
+
+  virtual ~WindowMath() = default;
+  /// Registers of an accumulator.
+  virtual int64_t getVectors() const { return 1; }
+  /// Before the first tap.
+  virtual Vectors start() = 0;
+  /// A loaded element and a loaded weight in the form that steps take.
+  virtual Vectors widen(mlir::Value element) { return {element}; }
+  virtual Vectors widenWeight(mlir::Value weight) { return {weight}; }
+  /// Whether steps can take two rows of taps, and what they take then.
+  virtual bool takesPairs() const { return false; }
+  virtual Vectors widenPair(mlir::Value first, mlir::Value second) {
+    return {first, second};
+  }
+  virtual Vectors widenWeightPair(mlir::Value first, mlir::Value second) {
+    return {first, second};
+  }
+  /// Takes one tap, or one of each of two rows.
+  virtual Vectors step(VectorsRef sums, VectorsRef element,
+                       VectorsRef weight) = 0;
+  virtual mlir::Value join(VectorsRef sums) { return sums.front(); }
+};
+std::unique_ptr<WindowMath> makeWindowMath(onnxq::WindowOp op, KernelBuilder &b,
+                                           const TargetInfo &target,
+                                           const WindowPlan &plan);
+
+/// Where a window's taps of one dimension begin, and which of them count.
+struct TapRange {
+  mlir::Value start, first, end;
+};
+
+/// Where a row of taps (along the last dimension) lies in the input, but for
+/// the column, and its first tap's number among the weights.
+struct TapRow {
+  mlir::Value source, weight;
+};
+
+class WindowLowering {
+public:
+  WindowLowering(onnxq::WindowOp op, const TargetInfo &target);
+  void lower();
+
+private:
+  TapRange getTaps(size_t dim, mlir::Value place);
+  /// Emits what one row of taps adds, or two. Gets their places.
+  using RowFn = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      llvm::ArrayRef<TapRow>, mlir::ValueRange)>;
+  llvm::SmallVector<mlir::Value>
+  forTapRows(size_t dim, TapRow row, mlir::ValueRange carried, RowFn body);
+  TapRow getTapRow(size_t dim, TapRow row, mlir::Value tap);
+  void emitColumns();
+  void emitOpenColumns();
+  void emitRange(mlir::Value from, mlir::Value to);
+  void emitTile(mlir::Value column,
+                llvm::ArrayRef<std::pair<int64_t, int64_t>> taps);
+  llvm::SmallVector<mlir::Value>
+  addRows(llvm::ArrayRef<TapRow> rows, mlir::Value corner, mlir::Value channel,
+          int64_t valid, llvm::ArrayRef<std::pair<int64_t, int64_t>> taps,
+          llvm::SmallVector<mlir::Value> sums);
+  void forChannels(llvm::function_ref<void(mlir::Value, int64_t)> body);
+  mlir::Value load(const FlatBuffer &buffer, mlir::Value place, int64_t valid);
+  /// The element of each row at offset `place`, and their weights of tap `tap`.
+  llvm::SmallVector<mlir::Value> loadElement(llvm::ArrayRef<TapRow> rows,
+                                             mlir::Value place, int64_t valid);
+  llvm::SmallVector<mlir::Value> loadWeights(llvm::ArrayRef<TapRow> rows,
+                                             mlir::Value tap,
+                                             mlir::Value channel,
+                                             int64_t valid);
+  mlir::Value loadExtra(size_t number, mlir::Value column, mlir::Value channel,
+                        int64_t valid);
+  void finish(mlir::Value column, mlir::Value channel, int64_t valid,
+              llvm::ArrayRef<mlir::Value> sums);
+
+  onnxq::WindowOp op;
+  KernelBuilder b;
+  FlatBuffer in, out;
+  std::optional<FlatBuffer> weights;
+  llvm::SmallVector<FlatBuffer> extras;
+  WindowPlan plan;
+  std::unique_ptr<WindowMath> math;
+  size_t spatial;
+  int64_t channels;
+  int64_t lanes;
+  /// Columns of a tile.
+  int64_t columns;
+  /// The row at hand: its place in the output, where it begins in input and
+  /// output, and its taps of the leading dimensions.
+  llvm::SmallVector<mlir::Value> rowPlaces;
+  mlir::Value rowSource, rowTarget;
+  llvm::SmallVector<TapRange> rowTaps;
+};
+
+} // namespace onnxquant::kernels
+
+#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_LOWERWINDOW_H

@@ -1,0 +1,113 @@
+#!/usr/bin/env -S /usr/bin/python3
+"""Depthwise convolutions and poolings of many geometries against plain loops, on models of one node.
+
+Each case runs with all sizes known, and with all open but the channels. Geometries are drawn at
+random from a fixed seed: 1 to 3 spatial dimensions, odd sizes, strides, dilations, uneven paddings,
+channels that fill no vector, more than one image. Prints a line per failure, then the totals.
+"""
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+from onnx.mapping import NP_TYPE_TO_TENSOR_TYPE
+
+from exec_tensor import Case, run_all
+from harness import judge_cases, require_tools
+import nn_reference as reference
+
+rng = np.random.default_rng(11)
+CHANNELS = [1, 2, 3, 5, 8, 15, 16, 17, 24, 31, 32, 33, 40, 48]
+CASES = {}
+
+
+class WindowCase(Case):
+    """A node of one input whose other operands are constant."""
+
+    def __init__(self, op, operands, results, **attributes):
+        super().__init__(op, operands, results, only=["known", "spatial"], opset=12, **attributes)
+
+    def write(self, folder, form):
+        x = self.operands[0]
+        dims = [size if form == "known" or k == 1 else f"d{k}" for k, size in enumerate(x.shape)]
+        inputs = [helper.make_tensor_value_info("x0", NP_TYPE_TO_TENSOR_TYPE[x.dtype], dims)]
+        constants = [numpy_helper.from_array(a, f"x{i + 1}") for i, a in enumerate(self.operands[1:])]
+        y = self.results[0]
+        outputs = [helper.make_tensor_value_info("y0", NP_TYPE_TO_TENSOR_TYPE[y.dtype], None)]
+        names = ["x0"] + [constant.name for constant in constants]
+        node = helper.make_node(self.op, names, ["y0"], name="node", **self.attributes)
+        graph = helper.make_graph([node], "case", inputs, outputs, constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        data = folder / "test_data_set_0"
+        data.mkdir(parents=True)
+        onnx.save(model, str(folder / "model.onnx"))
+        (data / "input_0.pb").write_bytes(numpy_helper.from_array(x).SerializeToString())
+        (data / "output_0.pb").write_bytes(numpy_helper.from_array(np.ascontiguousarray(y)).SerializeToString())
+
+
+def draw_geometry(rank):
+    """Kernel, strides, dilations, pads and sizes that hold a window."""
+    limit = {1: 9, 2: 5, 3: 3}[rank]
+    kernel = [int(k) for k in rng.integers(1, limit + 1, rank)]
+    strides = [int(s) for s in rng.integers(1, 4, rank)]
+    dilations = [int(d) for d in rng.integers(1, 3, rank)]
+    extents = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
+    pads = [int(rng.integers(0, extent)) for extent in extents * 2]
+    most = {1: 70, 2: 25, 3: 9}[rank]
+    sizes = [max(int(rng.integers(1, most)), extent - pads[i] - pads[rank + i]) for i, extent in enumerate(extents)]
+    return kernel, strides, dilations, pads, sizes
+
+
+def add_depthwise(count):
+    for number in range(count):
+        kernel, strides, dilations, pads, sizes = draw_geometry(1 + number % 3)
+        channels = int(rng.choice([c for c in CHANNELS if c > 1]))
+        times = 2 if number % 7 == 0 else 1
+        x = rng.uniform(-1, 1, [int(rng.integers(1, 3)), channels, *sizes]).astype(np.float32)
+        w = rng.uniform(-1, 1, [channels * times, 1, *kernel]).astype(np.float32)
+        operands = [x, w] + [rng.uniform(-1, 1, channels * times).astype(np.float32)] * (number % 2)
+        attributes = dict(strides=strides, dilations=dilations, pads=pads, group=channels)
+        CASES[f"depthwise-{number}"] = WindowCase(
+            "Conv", operands, [reference.conv(*operands, **attributes)], **attributes)
+    for kernel, stride, size in ((3, 1, 29), (3, 2, 29), (5, 1, 30), (5, 2, 31), (7, 1, 14), (3, 1, 7), (5, 2, 7)):
+        x = rng.uniform(-1, 1, [1, 24, size, size]).astype(np.float32)
+        w = rng.uniform(-1, 1, [24, 1, kernel, kernel]).astype(np.float32)
+        attributes = dict(strides=[stride] * 2, pads=[kernel // 2] * 4, group=24)
+        CASES[f"depthwise-{kernel}x{kernel}-{stride}-{size}"] = WindowCase(
+            "Conv", [x, w], [reference.conv(x, w, **attributes)], **attributes)
+
+
+def add_pools(count):
+    for number in range(count):
+        kernel, strides, dilations, pads, sizes = draw_geometry(1 + number % 3)
+        ceil, average = int(number % 4 == 3), number % 2 == 1
+        if average:
+            dilations = [1] * len(kernel)
+            pads = [min(p, (kernel * 2)[i] - 1) for i, p in enumerate(pads)]
+            sizes = [max(s, kernel[i]) for i, s in enumerate(sizes)]
+        channels = int(rng.choice(CHANNELS))
+        shape = [int(rng.integers(1, 3)), channels, *sizes]
+        kind = np.float32 if average or number % 6 == 0 else [np.float32, np.uint8, np.int8][number // 2 % 3]
+        if kind == np.float32:
+            x = rng.uniform(-1, 1, shape).astype(kind)
+        else:
+            limits = np.iinfo(kind)
+            x = rng.integers(limits.min, limits.max + 1, shape).astype(kind)
+        attributes = dict(kernel_shape=kernel, strides=strides, pads=pads, ceil_mode=ceil)
+        if not average:
+            y, _ = reference.pool(x, kernel, strides, dilations, pads, ceil, "max")
+            CASES[f"max-{number}"] = WindowCase("MaxPool", [x], [y], dilations=dilations, **attributes)
+            continue
+        include = number // 4 % 2
+        y, _ = reference.pool(x, kernel, strides, dilations, pads, ceil, "average", include)
+        CASES[f"average-{number}"] = WindowCase("AveragePool", [x], [y], count_include_pad=include, **attributes)
+
+
+def main():
+    require_tools()
+    add_depthwise(60)
+    add_pools(80)
+    judge_cases(run_all, CASES, {}, "--rtol", "1e-4", "--atol", "1e-5")
+
+
+if __name__ == "__main__":
+    main()
