@@ -1,0 +1,20 @@
+// The cost of the ways to multiply bytes.
+
+#include "OnnxQuant/Support/DotCost.h"
+#include "OnnxQuant/Support/QuadWindows.h"
+
+using namespace onnxquant;
+
+int64_t onnxquant::costOfQuads(const QuadPanel &panel) {
+  int64_t doubles = 2 * panel.classes[0] + panel.classes[1];
+  int64_t bundles = 2 * panel.classes[1] + 4 * panel.classes[2];
+  return doubles * dotcost::doubleQuad + bundles * dotcost::bundle +
+         static_cast<int64_t>(panel.extras.size()) * dotcost::extra +
+         dotcost::quadTile;
+}
+
+int64_t onnxquant::costOfBundles(const WeightShape &weights, DotKind kind) {
+  if (kind == DotKind::Widened)
+    return bundleCount(weights, {quadColumns, 2}) * dotcost::widened / 2;
+  return bundleCount(weights, {quadColumns, 4}) * dotcost::bundle;
+}
