@@ -55,6 +55,7 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   else
     pm.addPass(createShapeInference());
   pm.addPass(createResolveBranches());
+  pm.addPass(createConvertQuantizedToKernels());
   pm.addPass(createConvertONNXToKernels());
   ConvertONNXToLinalgOptions lowering;
   lowering.maxIterations = options.maxIterations;

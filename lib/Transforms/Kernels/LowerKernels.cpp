@@ -4,6 +4,7 @@
 #include "LowerKernels.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -25,8 +26,12 @@ static LogicalResult lowerContract(ContractOp op, const TargetInfo &target) {
   case PackingKind::Fma:
     kernels::lowerFmaContract(op, target);
     return success();
+  case PackingKind::Quads:
+    kernels::lowerQuadContract(op, target);
+    return success();
+  default:
+    return kernels::lowerDotContract(op, target);
   }
-  return op.emitOpError("expects a packing with a lowering");
 }
 
 namespace {
