@@ -12,11 +12,11 @@
 // CHECK-SAME: input_unsigned
 // CHECK-SAME: kernel = array<i64: 1, 2>
 // CHECK: arith.addi
-// CHECK: %[[R:.*]] = "onnx.Cast"(%[[S]]) {to = f32}
+// CHECK: %[[R:.*]] = "onnx.Cast"(%[[S]])
 // CHECK: %[[F:.*]] = onnx.Constant dense<2.500000e-01> : tensor<1xf32>
 // CHECK: %[[M:.*]] = "onnx.Mul"(%[[R]], %[[F]])
 // CHECK: %[[ONE:.*]] = onnx.Constant dense<1.000000e+00> : tensor<f32>
-// CHECK: %[[Q:.*]] = "onnx.QuantizeLinear"(%[[M]], %[[ONE]], %{{.*}}) : (tensor<1x5x6x2xf32>
+// CHECK: %[[Q:.*]] = "onnx.QuantizeLinear"(%[[M]], %[[ONE]], %{{.*}} : (tensor<1x5x6x2xf32>
 // CHECK: "onnx.Transpose"(%[[Q]]) {perm = [0, 3, 1, 2]}
 func.func @qlinear_conv(%x: tensor<1x1x5x5xui8>) -> tensor<1x2x5x6xui8> {
   %xs = onnx.Constant dense<0.5> : tensor<f32>
