@@ -54,6 +54,7 @@ void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
   else
     pm.addPass(createShapeInference());
   pm.addPass(createResolveBranches());
+  pm.addPass(createConvertQuantizedToKernels());
   pm.addPass(createConvertONNXToKernels());
   pm.addPass(createPropagateLayout());
   ConvertONNXToLinalgOptions lowering;

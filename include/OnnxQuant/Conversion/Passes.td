@@ -105,6 +105,41 @@ def ConvertONNXToKernels : Pass<"onnx-to-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def ConvertQuantizedToKernels
+    : Pass<"onnx-quantized-to-kernels", "::mlir::ModuleOp"> {
+  let summary = "turn quantized convolutions and products into kernels";
+  let description = [{
+    QLinearConv, QLinearMatMul, ConvInteger, MatMulInteger, their relatives of
+    com.microsoft, and float convolutions and products between dequantizers
+    become `onnxq.contract` of integers with channels last, if their weights are
+    constant. Zero points of weights are taken away from them; that of the
+    activations is the border's value, and is corrected for in the epilogue,
+    together with the bias. Scales and rounding follow as ops that the epilogue
+    takes in later: results are those of docs/QuantizationSemantics.md, bit by
+    bit. Groups of few channels stay.
+
+    ```mlir
+    %y = "onnx.QLinearMatMul"(%a, %as, %az, %b, %bs, %bz, %ys, %yz) : (tensor<4x32xui8>, ...) -> tensor<4x16xui8>
+    // becomes
+    %e = tensor.empty() : tensor<4x16xi32>
+    %s = onnxq.contract ins(%a, %w : tensor<4x32xui8>, tensor<1x32x16xi8>) extras(%c : tensor<16xi32>) outs(%e : tensor<4x16xi32>) attributes {extra_maps = [affine_map<(d0, d1) -> (d1)>], input_unsigned} {
+    ^bb0(%acc: i32, %correction: i32):
+      %t = arith.addi %acc, %correction : i32
+      onnxq.yield %t : i32
+    } -> tensor<4x16xi32>
+    %r = "onnx.Cast"(%s) {to = f32} : (tensor<4x16xi32>) -> tensor<4x16xf32>
+    %m = "onnx.Mul"(%r, %factor) : (tensor<4x16xf32>, tensor<1xf32>) -> tensor<4x16xf32>
+    %y = "onnx.QuantizeLinear"(%m, %one, %yz) : (tensor<4x16xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x16xui8>
+    ```
+  }];
+  let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
+    "::onnxquant::onnxq::ONNXQDialect", "::mlir::arith::ArithDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Kernels of integers in the graph">,
+  ];
+}
+
 def FuseEpilogue : Pass<"onnxq-fuse-epilogue", "::mlir::ModuleOp"> {
   let summary = "compute what follows a kernel on its accumulators";
   let description = [{

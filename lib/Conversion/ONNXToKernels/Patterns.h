@@ -87,6 +87,11 @@ struct KernelWindow {
 
   bool isPointwise() const;
 };
+/// The window of a convolution of [N, C, spatial..] whose pads are known: they
+/// don't depend on sizes that aren't.
+std::optional<KernelWindow> getKernelWindow(mlir::Operation *op,
+                                            mlir::RankedTensorType input,
+                                            llvm::ArrayRef<int64_t> kernel);
 /// The sizes that a window makes of the spatial dimensions of [N, spatial.., C]
 /// `input`, with a check that it fits where that is open.
 llvm::SmallVector<mlir::OpFoldResult>

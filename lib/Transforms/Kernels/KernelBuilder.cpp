@@ -168,6 +168,17 @@ Value KernelBuilder::broadcast(Value scalar, int64_t lanes) {
       *this, VectorType::get(lanes, scalar.getType()), scalar);
 }
 
+Value KernelBuilder::concat(ArrayRef<Value> vectors) {
+  if (vectors.size() == 1)
+    return vectors.front();
+  Value low = concat(vectors.take_front(vectors.size() / 2));
+  Value high = concat(vectors.drop_front(vectors.size() / 2));
+  int64_t lanes = cast<VectorType>(low.getType()).getNumElements() +
+                  cast<VectorType>(high.getType()).getNumElements();
+  return vector::ShuffleOp::create(*this, low, high,
+                                   llvm::to_vector(llvm::seq(lanes)));
+}
+
 /// The powers of two that lanes are read and written in.
 static SmallVector<int64_t> getPieces(int64_t valid) {
   SmallVector<int64_t> pieces;

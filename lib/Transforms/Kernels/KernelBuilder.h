@@ -72,6 +72,8 @@ public:
   /// A constant vector of zeros.
   mlir::Value zeros(int64_t lanes, mlir::Type element);
   mlir::Value broadcast(mlir::Value scalar, int64_t lanes);
+  /// Vectors of equal types, one after the other; a power of two of them.
+  mlir::Value concat(llvm::ArrayRef<mlir::Value> vectors);
 
   //===--- Regions --------------------------------------------------------===//
   /// A region that computes element by element, on vectors: its yielded value.

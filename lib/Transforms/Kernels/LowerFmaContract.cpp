@@ -6,7 +6,7 @@
 // the window's taps in order, channels in order. Where the window reaches
 // beyond the input, a row of zeros is read instead.
 
-#include "LowerKernels.h"
+#include "ContractLowering.h"
 #include "RegisterTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -20,82 +20,8 @@ using namespace onnxquant::kernels;
 /// pass by.
 static constexpr int64_t cachedBytes = 256 * 1024;
 
-namespace {
-
-/// A tile's place: its batch, group, panel and first row, and how much of the
-/// panel counts.
-struct TilePlace {
-  SmallVector<Value> batch;
-  Value group, panel, row;
-  int64_t rows, columns;
-};
-
-/// Where a row's elements are read: a buffer and a place in it.
-struct RowSource {
-  Value memory, place;
-};
-
-class FmaContractLowering {
-public:
-  FmaContractLowering(onnxq::ContractOp op, const TargetInfo &target);
-  void lower();
-
-private:
-  void mergeRows();
-  void emitGrid(int64_t rows);
-  void emitPanels(int64_t rows, Value panels, Value firstPanel,
-                  int64_t columns);
-  void emitTile(const TilePlace &place);
-
-  SmallVector<SmallVector<Value>> getRowIndices(const TilePlace &place);
-  Value getWeights(const TilePlace &place);
-  SmallVector<Value> sumTaps(const TilePlace &place,
-                             ArrayRef<SmallVector<Value>> rows,
-                             SmallVector<Value> sums);
-  void addProducts(MutableArrayRef<Value> sums, ArrayRef<Value> elements,
-                   Value line, int64_t columns);
-  SmallVector<Value> sumRun(ArrayRef<RowSource> rows, Value weight,
-                            int64_t length, ValueRange sums, int64_t columns);
-  SmallVector<RowSource> getSources(const TilePlace &place,
-                                    ArrayRef<SmallVector<Value>> rows,
-                                    ArrayRef<Value> taps);
-  void storeRow(const TilePlace &place, int64_t row, ArrayRef<Value> indices,
-                ArrayRef<Value> sums);
-  Value loadExtra(size_t number, ArrayRef<Value> indices, Value column,
-                  int64_t valid);
-  Value getRowPlace(const FlatBuffer &buffer, AffineMap map,
-                    ArrayRef<Value> indices);
-
-  onnxq::ContractOp op;
-  onnxq::PackingAttr packing;
-  KernelBuilder b;
-  bool hasFMA;
-  bool isPacked;
-  int64_t lanes;
-  /// Elements of a row that are loaded at once: where an instruction multiplies
-  /// by a lane, that saves one that broadcasts.
-  int64_t elementsAtOnce;
-  int64_t spatial;
-  int64_t channels;
-  FlatBuffer input, weights, output;
-  SmallVector<FlatBuffer> extras;
-  SmallVector<AffineMap> maps;
-  /// Dimensions of the window that are loops; the last ones may be part of a
-  /// run of contiguous elements.
-  int64_t loopDims;
-  int64_t run;
-  /// Leading dimensions that have weights of their own.
-  int64_t batches;
-  /// Where the columns of the next product are.
-  Value weightStep;
-  Value numRows;
-  Value zeros;
-};
-
-} // namespace
-
-FmaContractLowering::FmaContractLowering(onnxq::ContractOp op,
-                                         const TargetInfo &target)
+ContractLowering::ContractLowering(onnxq::ContractOp op,
+                                   const TargetInfo &target)
     : op(op), packing(op.getPackingAttr()), b(op.getLoc(), op),
       hasFMA(target.hasFMA), lanes(getTileLanes(target)),
       spatial(op.getKernel().size()), channels(op.getChannels()),
@@ -105,9 +31,12 @@ FmaContractLowering::FmaContractLowering(onnxq::ContractOp op,
   for (Value extra : op.getExtras())
     extras.push_back(b.flatten(extra));
   lanes = std::min(lanes, packing.getNr());
+  storedLanes = lanes;
+  sumType =
+      cast<onnxq::KernelOpInterface>(op.getOperation()).getAccumulatorType();
   elementsAtOnce = target.arch == TargetInfo::Arch::AArch64 ? lanes : 1;
   batches = op.getBatched() ? output.rank() - 2 : 0;
-  isPacked = packing.getKind() == onnxq::PackingKind::Fma;
+  isPacked = packing.getKind() != onnxq::PackingKind::Rows;
   weightStep =
       isPacked ? b.index(packing.getNr()) : weights.strides[weights.rank() - 2];
   numRows = b.index(1);
@@ -131,7 +60,7 @@ FmaContractLowering::FmaContractLowering(onnxq::ContractOp op,
 
 /// Without a window all leading dimensions are one, where the buffers allow it:
 /// so no row's place needs a division.
-void FmaContractLowering::mergeRows() {
+void ContractLowering::mergeRows() {
   unsigned last = output.rank() - 1;
   auto isPerColumn = [&](AffineMap map) {
     return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
@@ -159,7 +88,7 @@ void FmaContractLowering::mergeRows() {
   }
 }
 
-void FmaContractLowering::lower() {
+void ContractLowering::lower() {
   std::optional<int64_t> known = KernelBuilder::known(numRows);
   if (known) {
     if (*known > 0)
@@ -178,7 +107,7 @@ void FmaContractLowering::lower() {
 }
 
 /// Whole panels, and the rest of the columns.
-void FmaContractLowering::emitGrid(int64_t rows) {
+void ContractLowering::emitGrid(int64_t rows) {
   int64_t whole = packing.getColumns() / packing.getNr();
   int64_t rest = packing.getColumns() % packing.getNr();
   if (whole > 0)
@@ -187,11 +116,12 @@ void FmaContractLowering::emitGrid(int64_t rows) {
     emitPanels(rows, b.index(1), b.index(whole), rest);
 }
 
-void FmaContractLowering::emitPanels(int64_t rows, Value panels,
-                                     Value firstPanel, int64_t columns) {
+void ContractLowering::emitPanels(int64_t rows, Value panels, Value firstPanel,
+                                  int64_t columns) {
   Value tiles = b.ceilDiv(numRows, b.index(rows));
   // Blocks of tiles whose input stays in the cache, as equal as possible.
-  int64_t rowBytes = channels * packing.getGroups() * 4;
+  int64_t rowBytes = channels * packing.getGroups() *
+                     (input.element.getIntOrFloatBitWidth() / 8);
   for (int64_t stride : op.getStrides())
     rowBytes *= stride;
   int64_t most = std::max<int64_t>(1, cachedBytes / (rowBytes * rows));
@@ -215,7 +145,7 @@ void FmaContractLowering::emitPanels(int64_t rows, Value panels,
 
 /// The output's indices of a tile's rows, without the last one.
 SmallVector<SmallVector<Value>>
-FmaContractLowering::getRowIndices(const TilePlace &place) {
+ContractLowering::getRowIndices(const TilePlace &place) {
   size_t rank = output.rank() - 1;
   SmallVector<SmallVector<Value>> rows;
   if (rank == 0)
@@ -255,10 +185,10 @@ FmaContractLowering::getRowIndices(const TilePlace &place) {
   return rows;
 }
 
-void FmaContractLowering::emitTile(const TilePlace &place) {
+void ContractLowering::emitTile(const TilePlace &place) {
   SmallVector<SmallVector<Value>> rows = getRowIndices(place);
   int64_t vectors = llvm::divideCeil(place.columns, lanes);
-  Value zero = b.zeros(lanes, b.getF32Type());
+  Value zero = b.zeros(lanes, sumType);
   SmallVector<Value> sums(place.rows * vectors, zero);
   sums = sumTaps(place, rows, sums);
   for (int64_t row = 0; row < place.rows; ++row)
@@ -273,9 +203,9 @@ void FmaContractLowering::emitTile(const TilePlace &place) {
 /// Where each row reads the window's tap `taps` (of the dimensions that are
 /// loops).
 SmallVector<RowSource>
-FmaContractLowering::getSources(const TilePlace &place,
-                                ArrayRef<SmallVector<Value>> rows,
-                                ArrayRef<Value> taps) {
+ContractLowering::getSources(const TilePlace &place,
+                             ArrayRef<SmallVector<Value>> rows,
+                             ArrayRef<Value> taps) {
   Value group = b.mul(place.group, channels);
   SmallVector<RowSource> sources;
   for (const SmallVector<Value> &indices : rows) {
@@ -315,7 +245,7 @@ FmaContractLowering::getSources(const TilePlace &place,
 }
 
 /// Where a tile's weights begin.
-Value FmaContractLowering::getWeights(const TilePlace &place) {
+Value ContractLowering::getWeights(const TilePlace &place) {
   Value at = b.index(0);
   for (auto [i, position] : llvm::enumerate(place.batch))
     at = b.add(at, b.mul(position, weights.strides[i]));
@@ -328,36 +258,43 @@ Value FmaContractLowering::getWeights(const TilePlace &place) {
   return b.add(at, b.mul(place.panel, packing.getNr()));
 }
 
-/// The sums of all taps: loops over the window's dimensions, a run innermost.
-SmallVector<Value>
-FmaContractLowering::sumTaps(const TilePlace &place,
-                             ArrayRef<SmallVector<Value>> rows,
-                             SmallVector<Value> sums) {
-  Value first = getWeights(place);
+SmallVector<Value> ContractLowering::forTaps(const TilePlace &place,
+                                             ArrayRef<SmallVector<Value>> rows,
+                                             ValueRange carried,
+                                             const RunBody &body) {
   SmallVector<Value> taps;
   std::function<SmallVector<Value>(Value, ValueRange)> nest =
-      [&](Value tap, ValueRange carried) -> SmallVector<Value> {
+      [&](Value tap, ValueRange values) -> SmallVector<Value> {
     int64_t d = taps.size();
-    if (d == loopDims) {
-      Value weight = b.add(first, b.mul(tap, b.mul(weightStep, run)));
-      return sumRun(getSources(place, rows, taps), weight, run, carried,
-                    place.columns);
-    }
+    if (d == loopDims)
+      return body(tap, getSources(place, rows, taps), values);
     int64_t size = op.getKernel()[d];
-    return b.loop(b.index(size), carried, [&](Value i, ValueRange values) {
+    return b.loop(b.index(size), values, [&](Value i, ValueRange inner) {
       taps.push_back(i);
-      SmallVector<Value> results = nest(b.add(b.mul(tap, size), i), values);
+      SmallVector<Value> results = nest(b.add(b.mul(tap, size), i), inner);
       taps.pop_back();
       return results;
     });
   };
-  return nest(b.index(0), sums);
+  return nest(b.index(0), carried);
+}
+
+SmallVector<Value> ContractLowering::sumTaps(const TilePlace &place,
+                                             ArrayRef<SmallVector<Value>> rows,
+                                             SmallVector<Value> sums) {
+  Value first = getWeights(place);
+  return forTaps(
+      place, rows, sums,
+      [&](Value tap, ArrayRef<RowSource> sources, ValueRange values) {
+        Value weight = b.add(first, b.mul(tap, b.mul(weightStep, run)));
+        return sumRun(sources, weight, run, values, place.columns);
+      });
 }
 
 /// Adds a product per sum: `elements` are the rows', one vector each.
-void FmaContractLowering::addProducts(MutableArrayRef<Value> sums,
-                                      ArrayRef<Value> elements, Value line,
-                                      int64_t columns) {
+void ContractLowering::addProducts(MutableArrayRef<Value> sums,
+                                   ArrayRef<Value> elements, Value line,
+                                   int64_t columns) {
   int64_t vectors = llvm::divideCeil(columns, lanes);
   SmallVector<Value> weightsOf;
   for (int64_t j = 0; j < vectors; ++j) {
@@ -378,10 +315,9 @@ void FmaContractLowering::addProducts(MutableArrayRef<Value> sums,
 }
 
 /// Adds `length` products per sum: of elements that follow each other.
-SmallVector<Value> FmaContractLowering::sumRun(ArrayRef<RowSource> rows,
-                                               Value weight, int64_t length,
-                                               ValueRange sums,
-                                               int64_t columns) {
+SmallVector<Value> ContractLowering::sumRun(ArrayRef<RowSource> rows,
+                                            Value weight, int64_t length,
+                                            ValueRange sums, int64_t columns) {
   SmallVector<Value> next(sums);
   auto addOne = [&](Value k) {
     SmallVector<Value> elements;
@@ -428,8 +364,8 @@ SmallVector<Value> FmaContractLowering::sumRun(ArrayRef<RowSource> rows,
 
 /// The place in a buffer that a map gives for a row; the last dimension of the
 /// output counts as 0.
-Value FmaContractLowering::getRowPlace(const FlatBuffer &buffer, AffineMap map,
-                                       ArrayRef<Value> indices) {
+Value ContractLowering::getRowPlace(const FlatBuffer &buffer, AffineMap map,
+                                    ArrayRef<Value> indices) {
   Value at = b.index(0);
   for (auto [i, expr] : llvm::enumerate(map.getResults())) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
@@ -441,8 +377,8 @@ Value FmaContractLowering::getRowPlace(const FlatBuffer &buffer, AffineMap map,
 }
 
 /// An extra's elements for a vector of columns.
-Value FmaContractLowering::loadExtra(size_t number, ArrayRef<Value> indices,
-                                     Value column, int64_t valid) {
+Value ContractLowering::loadExtra(size_t number, ArrayRef<Value> indices,
+                                  Value column, int64_t width, int64_t valid) {
   const FlatBuffer &extra = extras[number];
   AffineMap map = maps[number];
   Value at = getRowPlace(extra, map, indices);
@@ -450,11 +386,11 @@ Value FmaContractLowering::loadExtra(size_t number, ArrayRef<Value> indices,
   std::optional<unsigned> found =
       map.getResultPosition(b.getAffineDimExpr(last));
   if (!found)
-    return b.broadcast(b.loadScalar(extra.memory, at), lanes);
+    return b.broadcast(b.loadScalar(extra.memory, at), width);
   if (KernelBuilder::known(extra.strides[*found]) == 1)
-    return b.loadVector(extra.memory, b.add(at, column), lanes, valid,
+    return b.loadVector(extra.memory, b.add(at, column), width, valid,
                         extra.element);
-  Value vector = b.zeros(lanes, extra.element);
+  Value vector = b.zeros(width, extra.element);
   for (int64_t i = 0; i < valid; ++i) {
     Value place = b.add(at, b.mul(b.add(column, i), extra.strides[*found]));
     vector = vector::InsertOp::create(b, b.loadScalar(extra.memory, place),
@@ -463,24 +399,26 @@ Value FmaContractLowering::loadExtra(size_t number, ArrayRef<Value> indices,
   return vector;
 }
 
-void FmaContractLowering::storeRow(const TilePlace &place, int64_t row,
-                                   ArrayRef<Value> indices,
-                                   ArrayRef<Value> sums) {
+void ContractLowering::storeRow(const TilePlace &place, int64_t row,
+                                ArrayRef<Value> indices, ArrayRef<Value> sums) {
   Value first = b.add(b.mul(place.group, packing.getColumns()),
                       b.mul(place.panel, packing.getNr()));
   AffineMap identity = b.getMultiDimIdentityMap(output.rank());
   Value at = getRowPlace(output, identity, indices);
-  for (auto [j, sum] : llvm::enumerate(sums)) {
-    int64_t valid = std::min<int64_t>(lanes, place.columns - j * lanes);
+  int64_t together = storedLanes / lanes;
+  for (size_t j = 0; j < sums.size(); j += together) {
+    ArrayRef<Value> parts = sums.slice(j).take_front(together);
+    int64_t width = parts.size() * lanes;
+    int64_t valid = std::min<int64_t>(width, place.columns - j * lanes);
     Value column = b.add(first, j * lanes);
-    SmallVector<Value> arguments = {sum};
+    SmallVector<Value> arguments = {b.concat(parts)};
     for (size_t i = 0; i < extras.size(); ++i)
-      arguments.push_back(loadExtra(i, indices, column, valid));
-    Value value = b.repeatOnVectors(op.getEpilogue(), arguments, lanes);
+      arguments.push_back(loadExtra(i, indices, column, width, valid));
+    Value value = b.repeatOnVectors(op.getEpilogue(), arguments, width);
     b.storeVector(value, output.memory, b.add(at, column), valid);
   }
 }
 
 void kernels::lowerFmaContract(onnxq::ContractOp op, const TargetInfo &target) {
-  FmaContractLowering(op, target).lower();
+  ContractLowering(op, target).lower();
 }

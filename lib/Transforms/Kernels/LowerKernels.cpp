@@ -27,8 +27,12 @@ static LogicalResult lowerContract(ContractOp op, const TargetInfo &target) {
   case PackingKind::Rows:
     kernels::lowerFmaContract(op, target);
     return success();
+  case PackingKind::Quads:
+    kernels::lowerQuadContract(op, target);
+    return success();
+  default:
+    return kernels::lowerDotContract(op, target);
   }
-  return op.emitOpError("expects a packing with a lowering");
 }
 
 namespace {

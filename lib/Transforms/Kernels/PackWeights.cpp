@@ -4,6 +4,7 @@
 
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "PackIntegers.h"
 #include "RegisterTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -148,9 +149,16 @@ struct PackWeights : public onnxquant::impl::PackWeightsBase<PackWeights> {
     SmallVector<ContractOp> contracts;
     getOperation().walk([&](ContractOp op) { contracts.push_back(op); });
     for (ContractOp op : contracts) {
-      if (op.getPackingAttr() ||
-          !op.getInput().getType().getElementType().isF32())
+      if (op.getPackingAttr())
         continue;
+      if (op.getInput().getType().getElementType().isInteger()) {
+        FailureOr<bool> staged = kernels::packIntegers(op, target);
+        if (failed(staged))
+          return signalPassFailure();
+        ++numPacked;
+        numStaged += *staged;
+        continue;
+      }
       packFloats(op, target);
       bool isPadded =
           llvm::any_of(op.getPads(), [](int64_t pad) { return pad > 0; });

@@ -11,9 +11,22 @@ def ONNXQ_PackingKind : I32EnumAttr<"PackingKind",
     "the dot step that packed weights are for", [
   // One product per lane and step: a plain multiply-add.
   I32EnumAttrCase<"Fma", 0, "fma">,
-  // The same with weights that stay as they are, rows of columns: those that
+  // Integers of 16 bits, one product per lane, which any processor can do.
+  I32EnumAttrCase<"Outer", 1, "outer">,
+  // x86: 16-bit activations times weights of 8 or 16 bits, in pairs.
+  I32EnumAttrCase<"Madd", 2, "madd">,
+  // x86: bytes, pairs added in 16 bits, where weights prove that it is exact.
+  I32EnumAttrCase<"Pairs", 3, "pairs">,
+  // x86: bytes, reordered so that four products are added in 16 bits.
+  I32EnumAttrCase<"Quads", 4, "quads">,
+  // Dot products of four bytes: x86's of u8 with s8, AArch64's of s8 with s8
+  // and of u8 with s8.
+  I32EnumAttrCase<"Vnni", 5, "vnni">,
+  I32EnumAttrCase<"Sdot", 6, "sdot">,
+  I32EnumAttrCase<"Usdot", 7, "usdot">,
+  // A plain multiply-add with weights that stay as they are, rows of columns: those that
   // are only known at run time.
-  I32EnumAttrCase<"Rows", 1, "rows">,
+  I32EnumAttrCase<"Rows", 8, "rows">,
 ]> {
   let cppNamespace = "::onnxquant::onnxq";
   let genSpecializedAttr = 0;

@@ -1,0 +1,479 @@
+// Contractions of integers, and the ops that make numbers of their sums.
+
+#include "IntegerProduct.h"
+#include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include <limits>
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::kernels;
+
+bool kernels::isAbsent(Value value) {
+  return !value || isa<NoneType>(value.getType());
+}
+
+bool kernels::isSingle(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getNumElements() == 1;
+}
+
+bool kernels::isByte(Value value, unsigned bits) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getElementType().isInteger(bits);
+}
+
+template <typename T>
+static Value makeNumbers(ImplicitLocOpBuilder &b, ArrayRef<int64_t> shape,
+                         Type element, ArrayRef<T> numbers, StringRef name) {
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(numbers.data()),
+                       numbers.size() * sizeof(T));
+  return makeConstant(b, RankedTensorType::get(shape, element), bytes, name);
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+bool IntegerWeights::isNarrow() const {
+  return llvm::all_of(values, [](int16_t v) { return v >= -128 && v <= 127; });
+}
+
+/// Adds up what `measure` makes of each weight, column by column.
+template <typename Fn>
+static std::vector<int64_t> addColumns(const IntegerWeights &weights,
+                                       Fn measure) {
+  std::vector<int64_t> sums(weights.groups * weights.columns, 0);
+  const int16_t *row = weights.values.data();
+  for (int64_t g = 0; g < weights.groups; ++g)
+    for (int64_t k = 0; k < weights.depth; ++k, row += weights.columns)
+      for (int64_t n = 0; n < weights.columns; ++n)
+        sums[g * weights.columns + n] += measure(row[n]);
+  return sums;
+}
+
+std::vector<int64_t> IntegerWeights::sumColumns() const {
+  return addColumns(*this, [](int64_t weight) { return weight; });
+}
+
+int64_t IntegerWeights::largestColumn() const {
+  std::vector<int64_t> sums =
+      addColumns(*this, [](int64_t weight) { return std::abs(weight); });
+  return *llvm::max_element(sums);
+}
+
+/// The bytes of a constant as numbers, less the zero point of each one's index
+/// in a dimension that `stride` elements share.
+static std::optional<std::vector<int16_t>> readLessZero(const RawElements &raw,
+                                                        Value zero,
+                                                        int64_t count,
+                                                        int64_t stride) {
+  bool isUnsigned = raw.type.getElementType().isUnsignedInteger();
+  std::vector<int16_t> zeros(count, 0);
+  if (!isAbsent(zero)) {
+    ElementsAttr elements = onnx::getConstant(zero);
+    if (!elements)
+      return std::nullopt;
+    auto known = onnx::readInts(elements, count);
+    if (!known ||
+        (known->size() != 1 && static_cast<int64_t>(known->size()) != count))
+      return std::nullopt;
+    for (int64_t i = 0; i < count; ++i)
+      zeros[i] = known->size() == 1 ? known->front() : (*known)[i];
+  }
+  std::vector<int16_t> values(raw.bytes.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    int value = isUnsigned ? static_cast<uint8_t>(raw.bytes[i])
+                           : static_cast<int8_t>(raw.bytes[i]);
+    values[i] = value - zeros[i / stride % count];
+  }
+  return values;
+}
+
+/// Numbers of dimensions `shape` in the order of dimensions `order`.
+static std::vector<int16_t> permute(ArrayRef<int16_t> values,
+                                    ArrayRef<int64_t> shape,
+                                    ArrayRef<int64_t> order) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (int64_t i = static_cast<int64_t>(shape.size()) - 2; i >= 0; --i)
+    strides[i] = strides[i + 1] * shape[i + 1];
+  std::vector<int16_t> result;
+  result.reserve(values.size());
+  SmallVector<int64_t> at(shape.size(), 0);
+  for (size_t done = 0; done < values.size(); ++done) {
+    int64_t place = 0;
+    for (size_t i = 0; i < order.size(); ++i)
+      place += at[i] * strides[order[i]];
+    result.push_back(values[place]);
+    for (size_t i = order.size(); i-- > 0;) {
+      if (++at[i] < shape[order[i]])
+        break;
+      at[i] = 0;
+    }
+  }
+  return result;
+}
+
+std::optional<IntegerWeights> kernels::readFilters(Value weights, Value zero,
+                                                   int64_t group) {
+  std::optional<RawElements> raw = readElements(weights);
+  if (!raw || !raw->type.getElementType().isInteger(8) ||
+      raw->type.getRank() < 3 || raw->bytes.empty())
+    return std::nullopt;
+  ArrayRef<int64_t> shape = raw->type.getShape();
+  int64_t perFilter = raw->type.getNumElements() / shape[0];
+  auto values = readLessZero(*raw, zero, shape[0], perFilter);
+  if (!values || shape[0] % group != 0)
+    return std::nullopt;
+  IntegerWeights result = {group, perFilter, shape[0] / group, {}};
+  result.values =
+      permute(*values, {group, result.columns, shape[1], perFilter / shape[1]},
+              {0, 3, 2, 1});
+  return result;
+}
+
+std::optional<IntegerWeights> kernels::readMatrix(Value weights, Value zero,
+                                                  bool isTransposed) {
+  std::optional<RawElements> raw = readElements(weights);
+  if (!raw || !raw->type.getElementType().isInteger(8) ||
+      raw->type.getRank() != 2 || raw->bytes.empty())
+    return std::nullopt;
+  int64_t depth = raw->type.getDimSize(isTransposed ? 1 : 0);
+  int64_t columns = raw->type.getDimSize(isTransposed ? 0 : 1);
+  auto values = readLessZero(*raw, zero, columns, isTransposed ? depth : 1);
+  if (!values)
+    return std::nullopt;
+  IntegerWeights result = {1, depth, columns, {}};
+  result.values = isTransposed ? permute(*values, {columns, depth}, {1, 0})
+                               : std::move(*values);
+  return result;
+}
+
+static Value makeWeights(ImplicitLocOpBuilder &b,
+                         const IntegerWeights &weights) {
+  SmallVector<int64_t> shape = {weights.groups, weights.depth, weights.columns};
+  if (!weights.isNarrow())
+    return makeNumbers<int16_t>(b, shape, b.getI16Type(), weights.values,
+                                "weights");
+  std::vector<int8_t> narrow(weights.values.begin(), weights.values.end());
+  return makeNumbers<int8_t>(b, shape, b.getI8Type(), narrow, "weights");
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+/// The integer of a constant of one element.
+static std::optional<int64_t> readInteger(Value value) {
+  ElementsAttr elements = onnx::getConstant(value);
+  if (!elements)
+    return std::nullopt;
+  auto known = onnx::readInts(elements, 1);
+  if (!known || known->size() != 1)
+    return std::nullopt;
+  return known->front();
+}
+
+/// Puts a border that is only known at run time around the input.
+static void padInput(ImplicitLocOpBuilder &b, Operation *node,
+                     IntegerProduct &product) {
+  size_t rank = product.window.kernel.size();
+  SmallVector<int64_t> &pads = product.window.pads;
+  auto type = cast<RankedTensorType>(product.input.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<int64_t> all(2 * (rank + 2), 0);
+  for (size_t i = 0; i < rank; ++i) {
+    all[1 + i] = pads[i];
+    all[rank + 3 + i] = pads[rank + i];
+    if (!ShapedType::isDynamic(shape[1 + i]))
+      shape[1 + i] += pads[i] + pads[rank + i];
+  }
+  Value amounts = makeNumbers<int64_t>(b, static_cast<int64_t>(all.size()),
+                                       b.getI64Type(), all, "pads");
+  auto none = onnx::NoValueOp::create(b);
+  OperationState state(b.getLoc(), onnx::PadOp::getOperationName());
+  state.addOperands({product.input, amounts, product.inputZero, none});
+  state.addTypes(RankedTensorType::get(shape, type.getElementType()));
+  if (Attribute name = node->getAttr(onnx::nodeNameAttr))
+    state.addAttribute(onnx::nodeNameAttr, name);
+  product.input = b.create(state)->getResult(0);
+  pads.assign(2 * rank, 0);
+}
+
+namespace {
+/// What an epilogue adds to a sum: operands and how.
+class Correction {
+public:
+  Correction(ImplicitLocOpBuilder &b, int64_t rank, Type sumType)
+      : b(b), rank(rank), sumType(sumType) {}
+
+  /// Numbers per column.
+  void addNumbers(ArrayRef<int64_t> numbers) {
+    if (llvm::any_of(numbers, [](int64_t n) { return n != 0; }))
+      addColumns(makeColumns(numbers));
+  }
+  void addColumns(Value value) { addends.push_back(addExtra(value)); }
+  /// Less `zero * sums`.
+  void subtractZero(Value zero, ArrayRef<int64_t> sums) {
+    auto type = cast<RankedTensorType>(zero.getType());
+    isUnsigned = type.getElementType().isUnsignedInteger();
+    SmallVector<AffineExpr> places(type.getRank(), b.getAffineConstantExpr(0));
+    extras.push_back({zero, AffineMap::get(rank, 0, places, b.getContext())});
+    zeroNumber = extras.size();
+    sumsNumber = addExtra(makeColumns(sums));
+  }
+
+  ArrayRef<Extra> getExtras() const { return extras; }
+
+  Value emit(ImplicitLocOpBuilder &b, ValueRange arguments) const {
+    Value sum = arguments[0];
+    for (size_t number : addends)
+      sum = arith::AddIOp::create(b, sum, widened(b, arguments[number], false));
+    if (zeroNumber == 0)
+      return sum;
+    Value zero = widened(b, arguments[zeroNumber], isUnsigned);
+    Value part = arith::MulIOp::create(b, zero, arguments[sumsNumber]);
+    return arith::SubIOp::create(b, sum, part);
+  }
+
+private:
+  /// Numbers as constants of the sums' type; they wrap, as the sums do.
+  Value makeColumns(ArrayRef<int64_t> numbers) {
+    int64_t count = numbers.size();
+    if (sumType.isInteger(64))
+      return makeNumbers<int64_t>(b, count, sumType, numbers, "correction");
+    SmallVector<int32_t> narrow;
+    for (int64_t number : numbers)
+      narrow.push_back(static_cast<int32_t>(number));
+    return makeNumbers<int32_t>(b, count, sumType, narrow, "correction");
+  }
+  size_t addExtra(Value value) {
+    extras.push_back(
+        {value, AffineMap::get(rank, 0, b.getAffineDimExpr(rank - 1))});
+    return extras.size();
+  }
+  Value widened(ImplicitLocOpBuilder &b, Value x, bool isUnsigned) const {
+    if (x.getType() == sumType)
+      return x;
+    if (isUnsigned)
+      return arith::ExtUIOp::create(b, sumType, x);
+    return arith::ExtSIOp::create(b, sumType, x);
+  }
+
+  ImplicitLocOpBuilder &b;
+  int64_t rank;
+  Type sumType;
+  SmallVector<Extra> extras;
+  /// Numbers of arguments: those to be added, the zero point and the sums.
+  SmallVector<size_t> addends;
+  size_t zeroNumber = 0, sumsNumber = 0;
+  bool isUnsigned = false;
+};
+} // namespace
+
+/// What the zero point and the bias add to the sums.
+static Correction makeCorrection(ImplicitLocOpBuilder &b,
+                                 const IntegerProduct &product, int64_t rank,
+                                 Type sumType) {
+  Correction correction(b, rank, sumType);
+  std::vector<int64_t> known(product.weights.groups * product.weights.columns);
+  if (!isAbsent(product.inputZero)) {
+    std::vector<int64_t> sums = product.weights.sumColumns();
+    if (std::optional<int64_t> zero = readInteger(product.inputZero)) {
+      for (auto [number, sum] : llvm::zip(known, sums))
+        number = -*zero * sum;
+    } else {
+      correction.subtractZero(product.inputZero, sums);
+    }
+  }
+  if (!isAbsent(product.bias)) {
+    ElementsAttr elements = onnx::getConstant(product.bias);
+    auto bias = elements ? onnx::readInts(elements, known.size())
+                         : std::optional<SmallVector<int64_t>>();
+    if (bias && bias->size() == known.size())
+      for (auto [number, value] : llvm::zip(known, *bias))
+        number += value;
+    else
+      correction.addColumns(product.bias);
+  }
+  correction.addNumbers(known);
+  return correction;
+}
+
+/// The type of sums that no activations make too large.
+static Type getSumType(ImplicitLocOpBuilder &b, const IntegerProduct &product) {
+  auto element =
+      cast<RankedTensorType>(product.input.getType()).getElementType();
+  if (element.isInteger(8))
+    return b.getI32Type();
+  // A bias may be as large as 32 bits allow; the real sum is less by far.
+  int64_t bound = product.weights.largestColumn() * 65535;
+  return bound < (int64_t(1) << 31) ? b.getI32Type() : b.getI64Type();
+}
+
+/// The sizes of the output.
+static SmallVector<OpFoldResult> getSumSizes(ImplicitLocOpBuilder &b,
+                                             Operation *node,
+                                             const IntegerProduct &product) {
+  int64_t rank = cast<RankedTensorType>(product.input.getType()).getRank();
+  SmallVector<OpFoldResult> sizes;
+  if (product.window.kernel.empty()) {
+    for (int64_t i = 0; i + 1 < rank; ++i)
+      sizes.push_back(getSize(b, product.input, i));
+  } else {
+    sizes.push_back(getSize(b, product.input, 0));
+    sizes.append(getOutputSizes(b, node, product.input, product.window));
+  }
+  sizes.push_back(
+      b.getIndexAttr(product.weights.groups * product.weights.columns));
+  return sizes;
+}
+
+Value kernels::makeSums(ImplicitLocOpBuilder &b, Operation *node,
+                        IntegerProduct product) {
+  bool isPadded =
+      llvm::any_of(product.window.pads, [](int64_t p) { return p > 0; });
+  std::optional<int64_t> zero = 0;
+  if (!isAbsent(product.inputZero))
+    zero = readInteger(product.inputZero);
+  if (isPadded && !zero)
+    padInput(b, node, product);
+  auto input = cast<RankedTensorType>(product.input.getType());
+  SmallVector<OpFoldResult> sizes = getSumSizes(b, node, product);
+  if (product.window.isPointwise())
+    product.window = KernelWindow();
+
+  Type sumType = getSumType(b, product);
+  Type stored = onnxq::getRegionType(input.getElementType());
+  Value pad;
+  if (isPadded && zero && *zero != 0)
+    pad = arith::ConstantOp::create(
+        b, IntegerAttr::get(
+               stored, APInt(64, *zero).trunc(stored.getIntOrFloatBitWidth())));
+  Correction correction = makeCorrection(b, product, input.getRank(), sumType);
+  SmallVector<Value> extras;
+  SmallVector<AffineMap> maps;
+  SmallVector<Type> types = {sumType};
+  for (const Extra &extra : correction.getExtras()) {
+    extras.push_back(extra.value);
+    maps.push_back(extra.map);
+    types.push_back(onnxq::getRegionType(
+        cast<RankedTensorType>(extra.value.getType()).getElementType()));
+  }
+  Value empty = makeEmpty(b, sizes, sumType);
+  Value constant = makeWeights(b, product.weights);
+  const KernelWindow &window = product.window;
+  auto contract = onnxq::ContractOp::create(
+      b, TypeRange(empty.getType()), product.input, constant, pad, extras,
+      empty, window.kernel, window.strides, window.dilations, window.pads,
+      b.getAffineMapArrayAttr(maps), /*batched=*/false,
+      input.getElementType().isUnsignedInteger(), /*weights_unsigned=*/false,
+      onnxq::PackingAttr());
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = b.createBlock(&contract.getEpilogue(), {}, types,
+                               SmallVector<Location>(types.size(), b.getLoc()));
+  onnxq::YieldOp::create(b, correction.emit(b, block->getArguments()));
+  return contract.getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// After the sums
+//===----------------------------------------------------------------------===//
+
+Factor kernels::readFactor(Value scale) {
+  auto type = dyn_cast<RankedTensorType>(scale.getType());
+  if (!type || type.getRank() > 1 || !type.hasStaticShape() ||
+      !type.getElementType().isF32())
+    return {};
+  Factor factor = {scale, {}};
+  if (ElementsAttr elements = onnx::getConstant(scale))
+    if (auto numbers =
+            onnx::readFloats(elements, std::numeric_limits<int64_t>::max())) {
+      factor.numbers.emplace();
+      for (double number : *numbers)
+        factor.numbers->push_back(static_cast<float>(number));
+    }
+  return factor;
+}
+
+Factor kernels::makeFactor(float number) {
+  return {{}, SmallVector<float>{number}};
+}
+
+static Value materialize(ImplicitLocOpBuilder &b, const Factor &factor) {
+  if (factor.value)
+    return factor.value;
+  return makeNumbers<float>(b, static_cast<int64_t>(factor.numbers->size()),
+                            b.getF32Type(), *factor.numbers, "factor");
+}
+
+static Value makeOp(ImplicitLocOpBuilder &b, Operation *node, StringRef name,
+                    ValueRange operands, Type type) {
+  OperationState state(b.getLoc(), name, operands, type);
+  if (Attribute nodeName = node->getAttr(onnx::nodeNameAttr))
+    state.addAttribute(onnx::nodeNameAttr, nodeName);
+  return b.create(state)->getResult(0);
+}
+
+/// Two factors combined: now, or by an op of this name.
+static Factor combine(ImplicitLocOpBuilder &b, Operation *node, const Factor &x,
+                      const Factor &y, StringRef name,
+                      function_ref<float(float, float)> compute) {
+  if (x.numbers && y.numbers) {
+    size_t count = std::max(x.numbers->size(), y.numbers->size());
+    Factor result;
+    result.numbers.emplace();
+    for (size_t i = 0; i < count; ++i)
+      result.numbers->push_back(
+          compute((*x.numbers)[x.numbers->size() == 1 ? 0 : i],
+                  (*y.numbers)[y.numbers->size() == 1 ? 0 : i]));
+    return result;
+  }
+  Value left = materialize(b, x), right = materialize(b, y);
+  auto leftType = cast<RankedTensorType>(left.getType());
+  auto rightType = cast<RankedTensorType>(right.getType());
+  bool isLeft = leftType.getRank() > rightType.getRank() ||
+                (leftType.getRank() == rightType.getRank() &&
+                 leftType.getNumElements() >= rightType.getNumElements());
+  return {makeOp(b, node, name, {left, right}, isLeft ? leftType : rightType),
+          {}};
+}
+
+Factor kernels::multiply(ImplicitLocOpBuilder &b, Operation *node, Factor x,
+                         Factor y) {
+  return combine(b, node, x, y, onnx::MulOp::getOperationName(),
+                 [](float a, float c) { return a * c; });
+}
+
+Factor kernels::divide(ImplicitLocOpBuilder &b, Operation *node, Factor x,
+                       Factor y) {
+  return combine(b, node, x, y, onnx::DivOp::getOperationName(),
+                 [](float a, float c) { return a / c; });
+}
+
+Value kernels::makeMapped(ImplicitLocOpBuilder &b, Operation *node,
+                          StringRef name, ValueRange operands) {
+  return makeOp(b, node, name, operands, operands[0].getType());
+}
+
+Value kernels::makeReal(ImplicitLocOpBuilder &b, Operation *node, Value sums,
+                        Factor factor, Value bias) {
+  Value real = makeCast(b, node, sums, b.getF32Type());
+  real = makeMapped(b, node, onnx::MulOp::getOperationName(),
+                    {real, materialize(b, factor)});
+  if (isAbsent(bias))
+    return real;
+  return makeMapped(b, node, onnx::AddOp::getOperationName(), {real, bias});
+}
+
+Value kernels::makeRounded(ImplicitLocOpBuilder &b, Operation *node,
+                           Value numbers, Value zero) {
+  // Divided by one, which changes nothing.
+  auto type = cast<RankedTensorType>(zero.getType());
+  float one = 1;
+  Value scale =
+      makeNumbers<float>(b, type.getShape(), b.getF32Type(), one, "one");
+  auto result = cast<RankedTensorType>(numbers.getType());
+  return makeOp(b, node, onnx::QuantizeLinearOp::getOperationName(),
+                {numbers, scale, zero}, result.clone(type.getElementType()));
+}

@@ -1,0 +1,97 @@
+// Products of quantized operands as contractions of integers.
+//
+// Weights are constant, so their zero points are taken away now; that of the
+// activations is the border's value and goes into the epilogue, times the sum
+// of a column. What follows the sums (scales, rounding) is written in ops of
+// the `onnx` dialect, which the kernel's epilogue takes in later.
+
+#ifndef ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_INTEGERPRODUCT_H
+#define ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_INTEGERPRODUCT_H
+
+#include "Patterns.h"
+
+namespace onnxquant::kernels {
+
+/// Constant weights [groups, depth, columns] without zero points: 9 bits and a
+/// sign at most.
+struct IntegerWeights {
+  int64_t groups = 1, depth = 0, columns = 0;
+  std::vector<int16_t> values;
+
+  /// Whether all of them fit 8 bits with a sign.
+  bool isNarrow() const;
+  /// The sum of every column, group by group.
+  std::vector<int64_t> sumColumns() const;
+  /// The largest sum of the magnitudes of a column.
+  int64_t largestColumn() const;
+};
+
+/// Whether an operand is left out.
+bool isAbsent(mlir::Value value);
+/// Whether a tensor is known to have one element.
+bool isSingle(mlir::Value value);
+/// Whether a tensor has 8-bit integers, or such of `bits`.
+bool isByte(mlir::Value value, unsigned bits = 8);
+
+/// Weights [M, C / group, k..] of a convolution, less a zero point, or one per
+/// M; none if either isn't constant.
+std::optional<IntegerWeights> readFilters(mlir::Value weights, mlir::Value zero,
+                                          int64_t group);
+/// A matrix [K, N] or, transposed, [N, K], less a zero point, or one per N.
+std::optional<IntegerWeights> readMatrix(mlir::Value weights, mlir::Value zero,
+                                         bool isTransposed = false);
+
+/// What is multiplied and summed.
+struct IntegerProduct {
+  /// Channels last: [N, spatial.., C] for a window, else [.., K].
+  mlir::Value input;
+  /// One element, or null.
+  mlir::Value inputZero;
+  IntegerWeights weights;
+  KernelWindow window;
+  /// `i32` per column, or null.
+  mlir::Value bias;
+};
+
+/// The sums, channels last: in `i32`, or in `i64` where those of 16-bit
+/// activations need it.
+mlir::Value makeSums(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
+                     IntegerProduct product);
+
+//===----------------------------------------------------------------------===//
+// After the sums
+//===----------------------------------------------------------------------===//
+
+/// An `f32` factor: one, or one per column. Its numbers, where they are known.
+struct Factor {
+  mlir::Value value;
+  std::optional<llvm::SmallVector<float>> numbers;
+
+  explicit operator bool() const { return value || numbers; }
+};
+/// A scale; nothing if it is of another type or shape.
+Factor readFactor(mlir::Value scale);
+Factor makeFactor(float number);
+/// In `f32`, rounded once.
+Factor multiply(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node, Factor x,
+                Factor y);
+Factor divide(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node, Factor x,
+              Factor y);
+
+/// Sums as real numbers: times a factor, plus a bias where there is one.
+mlir::Value makeReal(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
+                     mlir::Value sums, Factor factor, mlir::Value bias = {});
+/// An op of one result of its first operand's sizes.
+mlir::Value makeMapped(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
+                       llvm::StringRef name, mlir::ValueRange operands);
+/// Numbers rounded half to even, plus the zero point, clamped to its type.
+mlir::Value makeRounded(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
+                        mlir::Value numbers, mlir::Value zero);
+
+/// Patterns: quantized ops, and float ops between dequantizers.
+void addQuantizedOpPatterns(mlir::RewritePatternSet &patterns);
+void addQuantizedIslandPatterns(mlir::RewritePatternSet &patterns);
+
+} // namespace onnxquant::kernels
+
+#endif // ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_INTEGERPRODUCT_H

@@ -1,0 +1,236 @@
+// Float convolutions and products between dequantizers: the same sums as of
+// their quantized forms, exact, then scaled. A quantizer behind them, with a
+// Relu between at most, makes them F11 of docs/QuantizationSemantics.md; any
+// other op gets the real numbers.
+
+#include "IntegerProduct.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::kernels;
+
+namespace {
+/// A tensor of integers that a DequantizeLinear makes real.
+struct Dequantized {
+  Value bytes, zero;
+  Factor scale;
+  int64_t axis;
+
+  bool hasOneScale() const {
+    return scale.numbers ? scale.numbers->size() == 1 : isSingle(scale.value);
+  }
+};
+} // namespace
+
+static std::optional<Dequantized> getDequantized(Value real) {
+  auto op = real.getDefiningOp<onnx::DequantizeLinearOp>();
+  if (!op || op.getBlockSize() != 0 ||
+      (!isByte(op.getX()) && !isByte(op.getX(), 16)) ||
+      !cast<ShapedType>(real.getType()).getElementType().isF32())
+    return std::nullopt;
+  Dequantized result = {op.getX(), op.getXZeroPoint(),
+                        readFactor(op.getXScale()), op.getAxis()};
+  if (!result.scale)
+    return std::nullopt;
+  if (result.axis < 0)
+    result.axis += cast<ShapedType>(op.getX().getType()).getRank();
+  return result;
+}
+
+/// The integers of a bias whose scale is `factor`; null if it is another.
+static Value getIntegerBias(Value bias, const Factor &factor, int64_t columns) {
+  auto op = bias.getDefiningOp<onnx::DequantizeLinearOp>();
+  if (!op || !factor.numbers || op.getBlockSize() != 0)
+    return {};
+  auto type = dyn_cast<RankedTensorType>(op.getX().getType());
+  if (!type || !type.getElementType().isInteger(32) ||
+      type.getShape() != ArrayRef<int64_t>(columns) ||
+      !isAbsent(op.getXZeroPoint()))
+    return {};
+  Factor scale = readFactor(op.getXScale());
+  if (!scale.numbers)
+    return {};
+  size_t count = std::max(scale.numbers->size(), factor.numbers->size());
+  for (size_t i = 0; i < count; ++i)
+    if ((*scale.numbers)[scale.numbers->size() == 1 ? 0 : i] !=
+        (*factor.numbers)[factor.numbers->size() == 1 ? 0 : i])
+      return {};
+  return op.getX();
+}
+
+namespace {
+/// What may stand behind a product: a Relu, then a quantizer, each the only
+/// reader of what it reads.
+struct Behind {
+  onnx::ReluOp relu;
+  onnx::QuantizeLinearOp quantizer;
+  Factor scale;
+};
+} // namespace
+
+static std::optional<Behind> getBehind(Value real) {
+  Behind behind;
+  if (!real.hasOneUse())
+    return std::nullopt;
+  if (auto relu = dyn_cast<onnx::ReluOp>(*real.user_begin())) {
+    behind.relu = relu;
+    real = relu->getResult(0);
+    if (!real.hasOneUse())
+      return std::nullopt;
+  }
+  auto quantizer = dyn_cast<onnx::QuantizeLinearOp>(*real.user_begin());
+  if (!quantizer || quantizer.getX() != real || quantizer.getBlockSize() != 0 ||
+      quantizer.getPrecision() != 0 || isAbsent(quantizer.getYZeroPoint()) ||
+      !isByte(quantizer.getY()) || !isSingle(quantizer.getYScale()))
+    return std::nullopt;
+  behind.quantizer = quantizer;
+  behind.scale = readFactor(quantizer.getYScale());
+  if (!behind.scale.numbers)
+    return std::nullopt;
+  return behind;
+}
+
+/// Ends a product: its sums are scaled and take the place of its result, or of
+/// the quantizer's behind it.
+static void finish(PatternRewriter &rewriter, Operation *op, Value sums,
+                   Factor factor, Value bias, bool isConvolution) {
+  ImplicitLocOpBuilder b(op->getLoc(), rewriter);
+  std::optional<Behind> behind = getBehind(op->getResult(0));
+  auto place = [&](Value value, Value result) {
+    return castLike(
+        b, op, isConvolution ? toChannelsFirst(b, op, value) : value, result);
+  };
+  if (!behind || !isAbsent(bias)) {
+    Value real = makeReal(b, op, sums, factor, bias);
+    return rewriter.replaceOp(op, place(real, op->getResult(0)));
+  }
+  onnx::QuantizeLinearOp quantizer = behind->quantizer;
+  // Its zero point may be defined behind the product.
+  b.setInsertionPoint(quantizer);
+  Value real = makeReal(b, op, sums, divide(b, op, factor, behind->scale));
+  if (behind->relu)
+    real = makeMapped(b, op, onnx::ReluOp::getOperationName(), real);
+  Value rounded = makeRounded(b, op, real, quantizer.getYZeroPoint());
+  rewriter.replaceOp(quantizer, place(rounded, quantizer.getY()));
+  if (behind->relu)
+    rewriter.eraseOp(behind->relu);
+  rewriter.eraseOp(op);
+}
+
+/// A float bias that has one element per column.
+static bool isVectorBias(Value bias, int64_t columns) {
+  auto type = dyn_cast<RankedTensorType>(bias.getType());
+  return type && type.getElementType().isF32() &&
+         type.getShape() == ArrayRef<int64_t>(columns);
+}
+
+namespace {
+struct ConvIsland : OpRewritePattern<onnx::ConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::ConvOp op,
+                                PatternRewriter &rewriter) const override {
+    auto x = getDequantized(op.getX()), w = getDequantized(op.getW());
+    if (!x || !w || !x->hasOneScale() || (!w->hasOneScale() && w->axis != 0))
+      return rewriter.notifyMatchFailure(op, "its operands aren't quantized");
+    auto input = dyn_cast<RankedTensorType>(op.getX().getType());
+    int64_t group = op.getGroup();
+    auto weights = readFilters(w->bytes, w->zero, group);
+    if (!input || !weights || input.getRank() < 3)
+      return rewriter.notifyMatchFailure(op, "its weights aren't constant");
+    auto shape = cast<RankedTensorType>(w->bytes.getType()).getShape();
+    if (shape[1] * group != input.getDimSize(1) ||
+        (!isAbsent(x->zero) && !isSingle(x->zero)))
+      return rewriter.notifyMatchFailure(op, "its sizes don't go together");
+    if (group > 1 && shape[1] < 4)
+      return rewriter.notifyMatchFailure(op, "its groups are too small");
+    auto window = getKernelWindow(op, input, shape.drop_front(2));
+    if (!window || !hasOutput(input, *window))
+      return rewriter.notifyMatchFailure(op, "its pads are open");
+    bool hasBias = !isAbsent(op.getB());
+    if (hasBias && !isVectorBias(op.getB(), shape[0]))
+      return rewriter.notifyMatchFailure(op, "its bias has an open size");
+
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Factor factor = multiply(b, op, x->scale, w->scale);
+    Value bias =
+        hasBias ? getIntegerBias(op.getB(), factor, shape[0]) : Value();
+    Value sums = makeSums(b, op,
+                          {toChannelsLast(b, op, x->bytes), x->zero,
+                           std::move(*weights), *window, bias});
+    finish(rewriter, op, sums, factor, bias || !hasBias ? Value() : op.getB(),
+           /*isConvolution=*/true);
+    return success();
+  }
+
+  static bool hasOutput(RankedTensorType input, const KernelWindow &window) {
+    size_t rank = window.kernel.size();
+    for (size_t i = 0; i < rank; ++i)
+      if (!input.isDynamicDim(i + 2) &&
+          onnxq::countWindows(input.getDimSize(i + 2), window.kernel[i],
+                              window.strides[i], window.dilations[i],
+                              window.pads[i] + window.pads[rank + i]) < 1)
+        return false;
+    return true;
+  }
+};
+} // namespace
+
+/// The sums of a product of dequantized operands; fails with the reason.
+static LogicalResult rewriteProduct(PatternRewriter &rewriter, Operation *op,
+                                    Value left, Value right, bool isTransposed,
+                                    Value addend, float alpha, float beta) {
+  auto x = getDequantized(left), w = getDequantized(right);
+  int64_t columnAxis = isTransposed ? 0 : 1;
+  if (!x || !w || !x->hasOneScale() ||
+      (!w->hasOneScale() && w->axis != columnAxis))
+    return rewriter.notifyMatchFailure(op, "its operands aren't quantized");
+  auto input = dyn_cast<RankedTensorType>(left.getType());
+  auto weights = readMatrix(w->bytes, w->zero, isTransposed);
+  if (!input || !weights || weights->columns < 2 || input.getRank() < 2 ||
+      input.getShape().back() != weights->depth ||
+      (!isAbsent(x->zero) && !isSingle(x->zero)))
+    return rewriter.notifyMatchFailure(op, "its weights are no matrix");
+  bool hasBias = !isAbsent(addend);
+  int64_t columns = weights->columns;
+  if (hasBias && (!isVectorBias(addend, columns) || beta != 1.0f))
+    return rewriter.notifyMatchFailure(op, "its addend is no plain vector");
+
+  ImplicitLocOpBuilder b(op->getLoc(), rewriter);
+  Factor factor = multiply(b, op, x->scale, w->scale);
+  Value bias = hasBias && alpha == 1.0f
+                   ? getIntegerBias(addend, factor, columns)
+                   : Value();
+  if (alpha != 1.0f)
+    factor = multiply(b, op, factor, makeFactor(alpha));
+  Value sums =
+      makeSums(b, op, {x->bytes, x->zero, std::move(*weights), {}, bias});
+  finish(rewriter, op, sums, factor, bias || !hasBias ? Value() : addend,
+         /*isConvolution=*/false);
+  return success();
+}
+
+namespace {
+struct MatMulIsland : OpRewritePattern<onnx::MatMulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::MatMulOp op,
+                                PatternRewriter &rewriter) const override {
+    return rewriteProduct(rewriter, op, op.getA(), op.getB(), false, {}, 1, 1);
+  }
+};
+
+struct GemmIsland : OpRewritePattern<onnx::GemmOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::GemmOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getTransA() != 0)
+      return rewriter.notifyMatchFailure(op, "its left operand is transposed");
+    return rewriteProduct(
+        rewriter, op, op.getA(), op.getB(), op.getTransB() != 0, op.getC(),
+        op.getAlpha().convertToFloat(), op.getBeta().convertToFloat());
+  }
+};
+} // namespace
+
+void kernels::addQuantizedIslandPatterns(RewritePatternSet &patterns) {
+  patterns.add<ConvIsland, MatMulIsland, GemmIsland>(patterns.getContext());
+}

@@ -1,0 +1,291 @@
+// Quantized convolutions and products of both domains. F10, F11, F13, F19 and
+// F20 of docs/QuantizationSemantics.md.
+
+#include "IntegerProduct.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::kernels;
+namespace ms = onnxquant::onnx::microsoft;
+
+/// Groups with fewer channels aren't a contraction's matter.
+static constexpr int64_t minChannels = 4;
+
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+/// The sums of a convolution of `x` [N, C, spatial..], or with its channels
+/// last; the reason if it isn't one that a kernel computes.
+static FailureOr<Value> makeConvSums(PatternRewriter &rewriter, Operation *op,
+                                     Value x, Value xZero, Value w, Value wZero,
+                                     int64_t group, Value bias, bool isLast) {
+  auto input = dyn_cast<RankedTensorType>(x.getType());
+  if (!input || input.getRank() < 3)
+    return rewriter.notifyMatchFailure(op, "its rank is unknown");
+  if (isLast) {
+    SmallVector<int64_t> shape = {input.getDimSize(0), input.getShape().back()};
+    shape.append(input.getShape().begin() + 1, input.getShape().end() - 1);
+    input = RankedTensorType::get(shape, input.getElementType());
+  }
+  if (!isAbsent(xZero) && !isSingle(xZero))
+    return rewriter.notifyMatchFailure(op, "its zero point varies");
+  auto weights = readFilters(w, wZero, group);
+  if (!weights)
+    return rewriter.notifyMatchFailure(op, "its weights aren't constant");
+  auto shape = cast<RankedTensorType>(w.getType()).getShape();
+  if (static_cast<int64_t>(shape.size()) != input.getRank() ||
+      shape[1] * group != input.getDimSize(1))
+    return rewriter.notifyMatchFailure(op, "its sizes don't go together");
+  if (group > 1 && shape[1] < minChannels)
+    return rewriter.notifyMatchFailure(op, "its groups are too small");
+  if (!isAbsent(bias) &&
+      (cast<ShapedType>(bias.getType()).getShape() != shape.take_front()))
+    return rewriter.notifyMatchFailure(op, "its bias has an open size");
+  auto window = getKernelWindow(op, input, shape.drop_front(2));
+  if (!window)
+    return rewriter.notifyMatchFailure(op, "its pads are open");
+  size_t rank = window->kernel.size();
+  for (size_t i = 0; i < rank; ++i)
+    if (!input.isDynamicDim(i + 2) &&
+        onnxq::countWindows(input.getDimSize(i + 2), window->kernel[i],
+                            window->strides[i], window->dilations[i],
+                            window->pads[i] + window->pads[rank + i]) < 1)
+      return rewriter.notifyMatchFailure(op, "its window doesn't fit");
+  ImplicitLocOpBuilder b(op->getLoc(), rewriter);
+  Value last = isLast ? x : toChannelsLast(b, op, x);
+  return makeSums(b, op, {last, xZero, std::move(*weights), *window, bias});
+}
+
+/// Both domains' QLinearConv.
+template <typename OpTy>
+static LogicalResult rewriteQLinearConv(OpTy op, PatternRewriter &rewriter,
+                                        bool isLast) {
+  Factor x = readFactor(op.getXScale()), w = readFactor(op.getWScale()),
+         y = readFactor(op.getYScale());
+  if (!x || !w || !y || !isSingle(op.getXScale()) ||
+      !isSingle(op.getYScale()) || !isSingle(op.getYZeroPoint()))
+    return rewriter.notifyMatchFailure(op, "its scales have open shapes");
+  FailureOr<Value> sums =
+      makeConvSums(rewriter, op, op.getX(), op.getXZeroPoint(), op.getW(),
+                   op.getWZeroPoint(), op.getGroup(), op.getB(), isLast);
+  if (failed(sums))
+    return failure();
+  ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+  Factor factor = divide(b, op, multiply(b, op, x, w), y);
+  Value result =
+      makeRounded(b, op, makeReal(b, op, *sums, factor), op.getYZeroPoint());
+  if (!isLast)
+    result = toChannelsFirst(b, op, result);
+  rewriter.replaceOp(op, castLike(b, op, result, op.getY()));
+  return success();
+}
+
+namespace {
+struct QLinearConvToContract : OpRewritePattern<onnx::QLinearConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::QLinearConvOp op,
+                                PatternRewriter &rewriter) const override {
+    return rewriteQLinearConv(op, rewriter, /*isLast=*/false);
+  }
+};
+
+struct MicrosoftQLinearConvToContract : OpRewritePattern<ms::QLinearConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ms::QLinearConvOp op,
+                                PatternRewriter &rewriter) const override {
+    return rewriteQLinearConv(op, rewriter, op.getChannelsLast() != 0);
+  }
+};
+
+struct ConvIntegerToContract : OpRewritePattern<onnx::ConvIntegerOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::ConvIntegerOp op,
+                                PatternRewriter &rewriter) const override {
+    FailureOr<Value> sums = makeConvSums(
+        rewriter, op, op.getX(), op.getXZeroPoint(), op.getW(),
+        op.getWZeroPoint(), op.getGroup(), /*bias=*/{}, /*isLast=*/false);
+    if (failed(sums))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(
+        op, castLike(b, op, toChannelsFirst(b, op, *sums), op.getY()));
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// The sums of a product of `a` [.., K] with a constant matrix.
+static FailureOr<Value> makeProductSums(PatternRewriter &rewriter,
+                                        Operation *op, Value a, Value aZero,
+                                        Value w, Value wZero, bool isTransposed,
+                                        Value bias) {
+  auto input = dyn_cast<RankedTensorType>(a.getType());
+  if (!input || input.getRank() < 2)
+    return rewriter.notifyMatchFailure(op, "its left operand is no matrix");
+  if (!isAbsent(aZero) && !isSingle(aZero))
+    return rewriter.notifyMatchFailure(op, "its zero point varies");
+  if (!isAbsent(wZero) && cast<ShapedType>(wZero.getType()).getRank() > 1)
+    return rewriter.notifyMatchFailure(op, "its zero point is no vector");
+  auto weights = readMatrix(w, wZero, isTransposed);
+  if (!weights || weights->columns < 2)
+    return rewriter.notifyMatchFailure(op, "its weights are no matrix");
+  if (input.getShape().back() != weights->depth)
+    return rewriter.notifyMatchFailure(op, "its sizes are open");
+  ImplicitLocOpBuilder b(op->getLoc(), rewriter);
+  return makeSums(b, op, {a, aZero, std::move(*weights), {}, bias});
+}
+
+namespace {
+struct MatMulIntegerToContract : OpRewritePattern<onnx::MatMulIntegerOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::MatMulIntegerOp op,
+                                PatternRewriter &rewriter) const override {
+    FailureOr<Value> sums =
+        makeProductSums(rewriter, op, op.getA(), op.getAZeroPoint(), op.getB(),
+                        op.getBZeroPoint(), false, {});
+    if (failed(sums))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, castLike(b, op, *sums, op.getY()));
+    return success();
+  }
+};
+
+struct QLinearMatMulToContract : OpRewritePattern<onnx::QLinearMatMulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(onnx::QLinearMatMulOp op,
+                                PatternRewriter &rewriter) const override {
+    Factor x = readFactor(op.getAScale()), w = readFactor(op.getBScale()),
+           y = readFactor(op.getYScale());
+    if (!x || !w || !y || !isSingle(op.getAScale()) ||
+        !isSingle(op.getYScale()) || !isSingle(op.getYZeroPoint()))
+      return rewriter.notifyMatchFailure(op, "its scales vary by row");
+    if (!isByte(op.getA()) || !isByte(op.getB()))
+      return rewriter.notifyMatchFailure(op, "its elements are floats");
+    FailureOr<Value> sums =
+        makeProductSums(rewriter, op, op.getA(), op.getAZeroPoint(), op.getB(),
+                        op.getBZeroPoint(), false, {});
+    if (failed(sums))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Factor factor = divide(b, op, multiply(b, op, x, w), y);
+    Value result =
+        makeRounded(b, op, makeReal(b, op, *sums, factor), op.getYZeroPoint());
+    rewriter.replaceOp(op, castLike(b, op, result, op.getY()));
+    return success();
+  }
+};
+
+struct QGemmToContract : OpRewritePattern<ms::QGemmOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ms::QGemmOp op,
+                                PatternRewriter &rewriter) const override {
+    Factor x = readFactor(op.getAScale()), w = readFactor(op.getBScale());
+    bool isRounded = !isAbsent(op.getYScale());
+    if (!x || !w || !isSingle(op.getAScale()) ||
+        (isRounded &&
+         (!readFactor(op.getYScale()) || !isSingle(op.getYScale()))))
+      return rewriter.notifyMatchFailure(op, "its scales have open shapes");
+    if (op.getTransA() != 0)
+      return rewriter.notifyMatchFailure(op, "its left operand is transposed");
+    auto type = dyn_cast<RankedTensorType>(op.getB().getType());
+    int64_t columns = type ? type.getDimSize(op.getTransB() != 0 ? 0 : 1) : 0;
+    if (!isAbsent(op.getC()) &&
+        cast<ShapedType>(op.getC().getType()).getShape() !=
+            ArrayRef<int64_t>(columns))
+      return rewriter.notifyMatchFailure(op, "its bias is no vector");
+    FailureOr<Value> sums =
+        makeProductSums(rewriter, op, op.getA(), op.getAZeroPoint(), op.getB(),
+                        op.getBZeroPoint(), op.getTransB() != 0, op.getC());
+    if (failed(sums))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Factor factor =
+        multiply(b, op, makeFactor(op.getAlpha().convertToFloat()), x);
+    factor = multiply(b, op, factor, w);
+    if (isRounded)
+      factor = divide(b, op, factor, readFactor(op.getYScale()));
+    Value result = makeReal(b, op, *sums, factor);
+    if (isRounded)
+      result = makeRounded(b, op, result, op.getYZeroPoint());
+    rewriter.replaceOp(op, castLike(b, op, result, op.getY()));
+    return success();
+  }
+};
+
+/// A float bias per column.
+static bool isColumnBias(Value bias) {
+  if (isAbsent(bias))
+    return true;
+  auto type = dyn_cast<RankedTensorType>(bias.getType());
+  return type && type.getRank() == 1 && type.hasStaticShape() &&
+         type.getElementType().isF32();
+}
+
+struct MatMulIntegerToFloatToContract
+    : OpRewritePattern<ms::MatMulIntegerToFloatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ms::MatMulIntegerToFloatOp op,
+                                PatternRewriter &rewriter) const override {
+    Factor x = readFactor(op.getAScale()), w = readFactor(op.getBScale());
+    if (!x || !w || !isSingle(op.getAScale()) || !isColumnBias(op.getBias()))
+      return rewriter.notifyMatchFailure(op, "its scales or bias are open");
+    FailureOr<Value> sums =
+        makeProductSums(rewriter, op, op.getA(), op.getAZeroPoint(), op.getB(),
+                        op.getBZeroPoint(), false, {});
+    if (failed(sums))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value result = makeReal(b, op, *sums, multiply(b, op, x, w), op.getBias());
+    rewriter.replaceOp(op, castLike(b, op, result, op.getY()));
+    return success();
+  }
+};
+
+struct DynamicQuantizeMatMulToContract
+    : OpRewritePattern<ms::DynamicQuantizeMatMulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ms::DynamicQuantizeMatMulOp op,
+                                PatternRewriter &rewriter) const override {
+    Factor w = readFactor(op.getBScale());
+    auto input = dyn_cast<RankedTensorType>(op.getA().getType());
+    if (!w || !input || !isColumnBias(op.getBias()))
+      return rewriter.notifyMatchFailure(op, "its scales or bias are open");
+    auto weights = readMatrix(op.getB(), op.getBZeroPoint());
+    if (!weights || weights->columns < 2 || input.getRank() < 2 ||
+        input.getShape().back() != weights->depth)
+      return rewriter.notifyMatchFailure(op, "its weights are no matrix");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type ui8 = b.getIntegerType(8, /*isSigned=*/false);
+    OperationState state(
+        op.getLoc(), onnx::DynamicQuantizeLinearOp::getOperationName(),
+        op.getA(),
+        {input.clone(ui8), RankedTensorType::get({}, b.getF32Type()),
+         RankedTensorType::get({}, ui8)});
+    Operation *quantizer = b.create(state);
+    Value sums = makeSums(b, op,
+                          {quantizer->getResult(0),
+                           quantizer->getResult(2),
+                           std::move(*weights),
+                           {},
+                           {}});
+    Factor factor = multiply(b, op, {quantizer->getResult(1), std::nullopt}, w);
+    Value result = makeReal(b, op, sums, factor, op.getBias());
+    rewriter.replaceOp(op, castLike(b, op, result, op.getY()));
+    return success();
+  }
+};
+} // namespace
+
+void kernels::addQuantizedOpPatterns(RewritePatternSet &patterns) {
+  patterns.add<QLinearConvToContract, MicrosoftQLinearConvToContract,
+               ConvIntegerToContract, MatMulIntegerToContract,
+               QLinearMatMulToContract, QGemmToContract,
+               MatMulIntegerToFloatToContract, DynamicQuantizeMatMulToContract>(
+      patterns.getContext());
+}

@@ -1,0 +1,103 @@
+// What lowerings of contractions share: the grid of tiles, rows and where they
+// are read, and epilogues. Classes that derive from it sum the products.
+
+#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_CONTRACTLOWERING_H
+#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_CONTRACTLOWERING_H
+
+#include "LowerKernels.h"
+
+namespace onnxquant::kernels {
+
+/// A tile's place: its batch, group, panel and first row, and how much of the
+/// panel counts.
+struct TilePlace {
+  llvm::SmallVector<mlir::Value> batch;
+  mlir::Value group, panel, row;
+  int64_t rows, columns;
+};
+
+/// Where a row's elements are read: a buffer and a place in it.
+struct RowSource {
+  mlir::Value memory, place;
+};
+
+class ContractLowering {
+public:
+  ContractLowering(onnxq::ContractOp op, const TargetInfo &target);
+  virtual ~ContractLowering() = default;
+  void lower();
+
+protected:
+  void mergeRows();
+  void emitGrid(int64_t rows);
+  void emitPanels(int64_t rows, mlir::Value panels, mlir::Value firstPanel,
+                  int64_t columns);
+  void emitTile(const TilePlace &place);
+
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>>
+  getRowIndices(const TilePlace &place);
+  /// Loops over the window's taps; `body` gets the number of a run, where the
+  /// rows' elements of it are, and what the loops carry.
+  using RunBody = std::function<llvm::SmallVector<mlir::Value>(
+      mlir::Value, llvm::ArrayRef<RowSource>, mlir::ValueRange)>;
+  llvm::SmallVector<mlir::Value>
+  forTaps(const TilePlace &place,
+          llvm::ArrayRef<llvm::SmallVector<mlir::Value>> rows,
+          mlir::ValueRange carried, const RunBody &body);
+  mlir::Value getWeights(const TilePlace &place);
+  void addProducts(llvm::MutableArrayRef<mlir::Value> sums,
+                   llvm::ArrayRef<mlir::Value> elements, mlir::Value line,
+                   int64_t columns);
+  /// The sums of all taps: loops over the window's dimensions, a run innermost.
+  virtual llvm::SmallVector<mlir::Value>
+  sumTaps(const TilePlace &place,
+          llvm::ArrayRef<llvm::SmallVector<mlir::Value>> rows,
+          llvm::SmallVector<mlir::Value> sums);
+  /// Adds `length` products per sum: of elements that follow each other.
+  virtual llvm::SmallVector<mlir::Value>
+  sumRun(llvm::ArrayRef<RowSource> rows, mlir::Value weight, int64_t length,
+         mlir::ValueRange sums, int64_t columns);
+  llvm::SmallVector<RowSource>
+  getSources(const TilePlace &place,
+             llvm::ArrayRef<llvm::SmallVector<mlir::Value>> rows,
+             llvm::ArrayRef<mlir::Value> taps);
+  void storeRow(const TilePlace &place, int64_t row,
+                llvm::ArrayRef<mlir::Value> indices,
+                llvm::ArrayRef<mlir::Value> sums);
+  mlir::Value loadExtra(size_t number, llvm::ArrayRef<mlir::Value> indices,
+                        mlir::Value column, int64_t width, int64_t valid);
+  mlir::Value getRowPlace(const FlatBuffer &buffer, mlir::AffineMap map,
+                          llvm::ArrayRef<mlir::Value> indices);
+
+  onnxq::ContractOp op;
+  onnxq::PackingAttr packing;
+  KernelBuilder b;
+  bool hasFMA;
+  bool isPacked;
+  int64_t lanes;
+  /// Elements of a row that are loaded at once: where an instruction multiplies
+  /// by a lane, that saves one that broadcasts.
+  int64_t elementsAtOnce;
+  int64_t spatial;
+  int64_t channels;
+  FlatBuffer input, weights, output;
+  llvm::SmallVector<FlatBuffer> extras;
+  llvm::SmallVector<mlir::AffineMap> maps;
+  /// Dimensions of the window that are loops; the last ones may be part of a
+  /// run of contiguous elements.
+  int64_t loopDims;
+  int64_t run;
+  /// Leading dimensions that have weights of their own.
+  int64_t batches;
+  /// Where the columns of the next product are.
+  mlir::Value weightStep;
+  mlir::Value numRows;
+  mlir::Value zeros;
+  /// The elements of sums, and how many of them an epilogue computes at once.
+  mlir::Type sumType;
+  int64_t storedLanes;
+};
+
+} // namespace onnxquant::kernels
+
+#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_CONTRACTLOWERING_H

@@ -1,0 +1,257 @@
+// The steps themselves: x86's products of 16-bit pairs and of bytes, its dot
+// products, AArch64's, and plain products for every other processor.
+
+#include "DotSteps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::kernels;
+using onnxq::PackingKind;
+
+Value onnxquant::kernels::callIntrinsic(OpBuilder &b, Location loc,
+                                        StringRef name, Type result,
+                                        ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr(name),
+                                       operands)
+      .getResults();
+}
+
+/// A vector seen as one of other elements.
+static Value seenAs(OpBuilder &b, Location loc, Value vector, int64_t count,
+                    Type element) {
+  return vector::BitCastOp::create(b, loc, VectorType::get(count, element),
+                                   vector);
+}
+
+VectorType DotStep::getSumType() const {
+  return VectorType::get(lanes,
+                         IntegerType::get(inputType.getContext(), sumBits));
+}
+
+Value DotStep::loadInput(OpBuilder &b, Location loc, Value input,
+                         Value index) const {
+  // The bytes of a step fill a lane, so that one broadcast does it.
+  auto part = VectorType::get(depth, inputType);
+  Value x = vector::LoadOp::create(b, loc, part, input, ValueRange{index});
+  int64_t bits = depth * inputType.getIntOrFloatBitWidth();
+  Type lane = b.getIntegerType(bits);
+  Value scalar = vector::ExtractOp::create(b, loc, seenAs(b, loc, x, 1, lane),
+                                           ArrayRef<int64_t>{0});
+  Value spread =
+      vector::BroadcastOp::create(b, loc, VectorType::get(lanes, lane), scalar);
+  return seenAs(b, loc, spread, lanes * depth, inputType);
+}
+
+Value DotStep::loadWeights(OpBuilder &b, Location loc, Value weights,
+                           Value index) const {
+  auto part = VectorType::get(lanes * depth, weightType);
+  return vector::LoadOp::create(b, loc, part, weights, ValueRange{index});
+}
+
+//===----------------------------------------------------------------------===//
+// x86
+//===----------------------------------------------------------------------===//
+
+/// One of an instruction's names by the width of its vectors.
+static StringRef byWidth(int64_t lanes, StringRef narrow, StringRef middle,
+                         StringRef wide) {
+  return lanes == 4 ? narrow : lanes == 8 ? middle : wide;
+}
+
+static Value multiplyPairs(OpBuilder &b, Location loc, Value x, Value w,
+                           VectorType sums) {
+  StringRef name =
+      byWidth(sums.getDimSize(0), "llvm.x86.sse2.pmadd.wd",
+              "llvm.x86.avx2.pmadd.wd", "llvm.x86.avx512.pmaddw.d.512");
+  return callIntrinsic(b, loc, name, sums, {x, w});
+}
+
+namespace {
+/// 16-bit activations, weights widened to 16 bits as they are loaded: pairs are
+/// multiplied and added in 32 bits.
+class MaddStep : public DotStep {
+public:
+  MaddStep(MLIRContext *context, int64_t lanes, bool wide)
+      : DotStep(2, lanes, IntegerType::get(context, 16),
+                IntegerType::get(context, wide ? 16 : 8)) {}
+
+  Value loadWeights(OpBuilder &b, Location loc, Value weights,
+                    Value index) const override {
+    Value w = DotStep::loadWeights(b, loc, weights, index);
+    if (weightType == inputType)
+      return w;
+    return arith::ExtSIOp::create(b, loc,
+                                  VectorType::get(lanes * depth, inputType), w);
+  }
+  Value add(OpBuilder &b, Location loc, Value sums, Value input,
+            Value weights) const override {
+    Value products = multiplyPairs(b, loc, input, weights, getSumType());
+    return arith::AddIOp::create(b, loc, products, sums);
+  }
+};
+
+/// Bytes: pairs are multiplied and added in 16 bits, where weights are known to
+/// leave enough room, then widened.
+class PairsStep : public DotStep {
+public:
+  PairsStep(MLIRContext *context, int64_t lanes)
+      : DotStep(4, lanes, IntegerType::get(context, 8),
+                IntegerType::get(context, 8)) {}
+
+  Value add(OpBuilder &b, Location loc, Value sums, Value input,
+            Value weights) const override {
+    auto narrow = VectorType::get(2 * lanes, b.getI16Type());
+    StringRef name =
+        byWidth(lanes, "llvm.x86.ssse3.pmadd.ub.sw.128",
+                "llvm.x86.avx2.pmadd.ub.sw", "llvm.x86.avx512.pmaddubs.w.512");
+    Value pairs = callIntrinsic(b, loc, name, narrow, {input, weights});
+    Value ones = arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(narrow, b.getI16IntegerAttr(1)));
+    Value products = multiplyPairs(b, loc, pairs, ones, getSumType());
+    return arith::AddIOp::create(b, loc, products, sums);
+  }
+};
+
+/// An instruction that multiplies four bytes per lane and adds them: x86's and
+/// AArch64's.
+class DotProductStep : public DotStep {
+public:
+  DotProductStep(MLIRContext *context, int64_t lanes, StringRef name)
+      : DotStep(4, lanes, IntegerType::get(context, 8),
+                IntegerType::get(context, 8)),
+        name(name) {}
+
+  Value add(OpBuilder &b, Location loc, Value sums, Value input,
+            Value weights) const override {
+    return callIntrinsic(b, loc, name, getSumType(), {sums, input, weights});
+  }
+
+private:
+  StringRef name;
+};
+
+/// AArch64's, which take the activations from a lane of a vector: four steps'
+/// are loaded at once.
+class LaneStep : public DotProductStep {
+public:
+  using DotProductStep::DotProductStep;
+  int64_t getUnroll() const override { return 4; }
+
+  SmallVector<Value> loadInputs(OpBuilder &b, Location loc, Value input,
+                                Value index, int64_t count) const override {
+    if (count == 1)
+      return {loadInput(b, loc, input, index)};
+    auto part = VectorType::get(count * depth, inputType);
+    Value x = vector::LoadOp::create(b, loc, part, input, ValueRange{index});
+    Value words = seenAs(b, loc, x, count, b.getI32Type());
+    SmallVector<Value> spread;
+    for (int64_t step = 0; step < count; ++step) {
+      SmallVector<int64_t> lane(lanes, step);
+      Value word = vector::ShuffleOp::create(b, loc, words, words, lane);
+      spread.push_back(seenAs(b, loc, word, lanes * depth, inputType));
+    }
+    return spread;
+  }
+};
+
+/// 16-bit activations and weights: one product per lane, which LLVM makes the
+/// widening multiply-add of the processor.
+class OuterStep : public DotStep {
+public:
+  OuterStep(MLIRContext *context, int64_t lanes, int64_t bits)
+      : DotStep(1, lanes * 32 / bits, IntegerType::get(context, 16),
+                IntegerType::get(context, 16)) {
+    sumBits = bits;
+  }
+
+  Value loadInput(OpBuilder &b, Location loc, Value input,
+                  Value index) const override {
+    auto one = VectorType::get(1, inputType);
+    Value x = vector::LoadOp::create(b, loc, one, input, ValueRange{index});
+    Value scalar = vector::ExtractOp::create(b, loc, x, ArrayRef<int64_t>{0});
+    Value spread = vector::BroadcastOp::create(
+        b, loc, VectorType::get(lanes, inputType), scalar);
+    return arith::ExtSIOp::create(b, loc, getSumType(), spread);
+  }
+  Value loadWeights(OpBuilder &b, Location loc, Value weights,
+                    Value index) const override {
+    return arith::ExtSIOp::create(b, loc, getSumType(),
+                                  DotStep::loadWeights(b, loc, weights, index));
+  }
+  Value add(OpBuilder &b, Location loc, Value sums, Value input,
+            Value weights) const override {
+    Value products = arith::MulIOp::create(b, loc, input, weights);
+    return arith::AddIOp::create(b, loc, sums, products);
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Choice
+//===----------------------------------------------------------------------===//
+
+int64_t onnxquant::kernels::getDotLanes(PackingKind kind,
+                                        const TargetInfo &target) {
+  bool isX86 = target.arch == TargetInfo::Arch::X86;
+  bool isArm = target.arch == TargetInfo::Arch::AArch64;
+  switch (kind) {
+  case PackingKind::Fma:
+    return 0;
+  case PackingKind::Outer:
+    // With RISC-V's vectors, a group of two registers for sums.
+    return target.lanes() * (target.hasRVV ? 2 : 1);
+  case PackingKind::Madd:
+    return !isX86 ? 0 : target.hasAVX512 ? 16 : target.hasAVX2 ? 8 : 4;
+  case PackingKind::Pairs:
+  case PackingKind::Quads:
+    return isX86 && target.hasAVX2 ? 8 : 0;
+  case PackingKind::Vnni:
+    if (target.hasAVX512VNNI && target.vectorBytes >= 64)
+      return 16;
+    return target.hasAVXVNNI || target.hasAVX512VNNI ? 8 : 0;
+  case PackingKind::Sdot:
+    return isArm && target.hasDotprod ? 4 : 0;
+  case PackingKind::Usdot:
+    return isArm && target.hasI8mm ? 4 : 0;
+  }
+  llvm_unreachable("all kinds are told");
+}
+
+std::unique_ptr<DotStep>
+onnxquant::kernels::getDotStep(onnxq::ContractOp op, const TargetInfo &target) {
+  MLIRContext *context = op.getContext();
+  PackingKind kind = op.getPackingAttr().getKind();
+  bool isWide = op.getWeights().getType().getElementType().isInteger(16);
+  Type sum =
+      cast<onnxq::KernelOpInterface>(op.getOperation()).getAccumulatorType();
+  int64_t lanes = getDotLanes(kind, target);
+  if (lanes == 0 || (kind != PackingKind::Outer && !sum.isInteger(32)))
+    return nullptr;
+  switch (kind) {
+  case PackingKind::Outer:
+    return std::make_unique<OuterStep>(context, lanes,
+                                       sum.getIntOrFloatBitWidth());
+  case PackingKind::Madd:
+    return std::make_unique<MaddStep>(context, lanes, isWide);
+  case PackingKind::Pairs:
+    return std::make_unique<PairsStep>(context, lanes);
+  case PackingKind::Vnni:
+    return std::make_unique<DotProductStep>(
+        context, lanes,
+        lanes == 16 ? "llvm.x86.avx512.vpdpbusd.512"
+                    : "llvm.x86.avx512.vpdpbusd.256");
+  case PackingKind::Sdot:
+    return std::make_unique<LaneStep>(context, lanes,
+                                      "llvm.aarch64.neon.sdot.v4i32.v16i8");
+  case PackingKind::Usdot:
+    return std::make_unique<LaneStep>(context, lanes,
+                                      "llvm.aarch64.neon.usdot.v4i32.v16i8");
+  case PackingKind::Fma:
+  case PackingKind::Quads:
+    return nullptr;
+  }
+  llvm_unreachable("all kinds are told");
+}

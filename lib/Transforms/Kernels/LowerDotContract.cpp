@@ -1,0 +1,93 @@
+// Contractions of integers by the target's dot step: as those of floats, but a
+// step of the sum takes several products per lane.
+
+#include "ContractLowering.h"
+#include "DotSteps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::kernels;
+
+namespace {
+class DotContractLowering : public ContractLowering {
+public:
+  DotContractLowering(onnxq::ContractOp op, const TargetInfo &target,
+                      const DotStep &step)
+      : ContractLowering(op, target), step(step) {
+    lanes = step.getLanes();
+    // Narrow results of a row are stored at once.
+    bool isNarrow = output.element.getIntOrFloatBitWidth() == 8;
+    storedLanes = isNarrow ? packing.getNr() : lanes;
+  }
+
+protected:
+  SmallVector<Value> sumRun(ArrayRef<RowSource> rows, Value weight,
+                            int64_t length, ValueRange sums,
+                            int64_t columns) override;
+
+private:
+  SmallVector<Value> addSteps(ArrayRef<RowSource> rows, Value weight, Value k,
+                              int64_t count, ValueRange sums, int64_t vectors);
+
+  const DotStep &step;
+};
+} // namespace
+
+/// Adds the products of `count` steps from `k` on, in steps.
+SmallVector<Value> DotContractLowering::addSteps(ArrayRef<RowSource> rows,
+                                                 Value weight, Value k,
+                                                 int64_t count, ValueRange sums,
+                                                 int64_t vectors) {
+  Location loc = b.getLoc();
+  int64_t depth = step.getDepth();
+  SmallVector<Value> next(sums);
+  SmallVector<SmallVector<Value>> inputs;
+  for (const RowSource &row : rows)
+    inputs.push_back(step.loadInputs(b, loc, row.memory,
+                                     b.add(row.place, b.mul(k, depth)), count));
+  for (int64_t i = 0; i < count; ++i) {
+    Value line = b.add(weight, b.mul(b.add(k, i), packing.getNr() * depth));
+    SmallVector<Value> columnsOf;
+    for (int64_t j = 0; j < vectors; ++j)
+      columnsOf.push_back(step.loadWeights(b, loc, weights.memory,
+                                           b.add(line, j * lanes * depth)));
+    for (size_t r = 0; r < rows.size(); ++r)
+      for (int64_t j = 0; j < vectors; ++j) {
+        Value &sum = next[r * vectors + j];
+        sum = step.add(b, loc, sum, inputs[r][i], columnsOf[j]);
+      }
+  }
+  return next;
+}
+
+SmallVector<Value> DotContractLowering::sumRun(ArrayRef<RowSource> rows,
+                                               Value weight, int64_t length,
+                                               ValueRange sums,
+                                               int64_t columns) {
+  int64_t vectors = llvm::divideCeil(columns, lanes);
+  int64_t steps = length / step.getDepth(), unroll = step.getUnroll();
+  int64_t blocks = steps / unroll;
+  SmallVector<Value> next(sums);
+  if (blocks > 0)
+    next = b.loop(b.index(blocks), next, [&](Value i, ValueRange carried) {
+      return addSteps(rows, weight, b.mul(i, unroll), unroll, carried, vectors);
+    });
+  if (steps > blocks * unroll)
+    next = b.loop(b.index(steps - blocks * unroll), next,
+                  [&](Value i, ValueRange carried) {
+                    return addSteps(rows, weight, b.add(i, blocks * unroll), 1,
+                                    carried, vectors);
+                  });
+  return next;
+}
+
+LogicalResult kernels::lowerDotContract(onnxq::ContractOp op,
+                                        const TargetInfo &target) {
+  std::unique_ptr<DotStep> step = getDotStep(op, target);
+  if (!step)
+    return op.emitOpError("expects a target with the dot step '")
+           << stringifyEnum(op.getPackingAttr().getKind()) << "'";
+  DotContractLowering(op, target, *step).lower();
+  return success();
+}

@@ -1,0 +1,361 @@
+// Chooses the dot step for a contraction of integers, packs its weights and
+// stages its input.
+//
+// A processor with a dot product of bytes uses it. x86 without one has three
+// exact ways: widening to 16 bits, pairs of bytes where the weights prove that
+// their products fit 16 bits, and windowed quads; the one with the least
+// modelled cost is taken. Everything else multiplies in 16 bits.
+
+#include "PackIntegers.h"
+#include "DotSteps.h"
+#include "OnnxQuant/Support/DotCost.h"
+#include "OnnxQuant/Support/QuadWindows.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Threading.h"
+#include <cstring>
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::kernels;
+using namespace onnxquant::onnxq;
+
+namespace {
+/// How a contraction is computed.
+struct DotPlan {
+  PackingKind kind;
+  /// Products of a step, rows and columns of a tile.
+  int64_t depth, mr, nr;
+};
+
+class IntegerPacker {
+public:
+  IntegerPacker(ContractOp op, const TargetInfo &target)
+      : op(op), target(target), b(op.getLoc(), op) {}
+  /// Whether the input is staged.
+  FailureOr<bool> pack();
+
+private:
+  LogicalResult readWeights();
+  void choose();
+  void chooseAmongBytes();
+  void setPlan(PackingKind kind, int64_t depth, int64_t mr, int64_t vectors);
+  bool stageInput();
+  void packWeights();
+  void correctSums(int64_t offset);
+  WeightShape getShape() const { return {groups, taps, channels, columns}; }
+  /// Rows of zeros behind the channels of each tap.
+  void padChannels();
+
+  ContractOp op;
+  const TargetInfo &target;
+  ImplicitLocOpBuilder b;
+  bool isWide = false;
+  std::vector<int16_t> weights;
+  /// The same, where they fit.
+  std::vector<int8_t> narrow;
+  int64_t groups = 1, taps = 1, channels = 0, columns = 0;
+  DotPlan plan{};
+  std::vector<QuadPanel> quads;
+};
+} // namespace
+
+LogicalResult IntegerPacker::readWeights() {
+  ElementsAttr elements;
+  if (!matchPattern(op.getWeights(), m_Constant(&elements)))
+    return op.emitOpError("cannot be packed: its weights aren't constant");
+  isWide = elements.getElementType().isInteger(16);
+  size_t count = elements.getNumElements(), size = count * (isWide ? 2 : 1);
+  std::vector<char> bytes(size);
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob || blob->getData().size() != size)
+      return op.emitOpError("cannot be packed: its weights have no data");
+    std::memcpy(bytes.data(), blob->getData().data(), size);
+  } else {
+    auto dense = cast<DenseElementsAttr>(elements);
+    size_t part = dense.isSplat() ? size / count : size;
+    for (size_t i = 0; i < size; i += part)
+      std::memcpy(bytes.data() + i, dense.getRawData().data(), part);
+  }
+  weights.resize(count);
+  if (isWide)
+    std::memcpy(weights.data(), bytes.data(), size);
+  else
+    std::copy_n(reinterpret_cast<const int8_t *>(bytes.data()), count,
+                weights.begin());
+  groups = op.getGroups();
+  columns = op.getColumns();
+  channels = op.getChannels();
+  taps = op.getDepth() / channels;
+  return success();
+}
+
+void IntegerPacker::padChannels() {
+  int64_t wide = llvm::alignTo(channels, plan.depth);
+  if (plan.kind == PackingKind::Quads || wide == channels)
+    return;
+  std::vector<int16_t> padded(groups * taps * wide * columns, 0);
+  for (int64_t tap = 0; tap < groups * taps; ++tap)
+    std::copy_n(weights.begin() + tap * channels * columns, channels * columns,
+                padded.begin() + tap * wide * columns);
+  weights = std::move(padded);
+  channels = wide;
+}
+
+//===----------------------------------------------------------------------===//
+// Choice
+//===----------------------------------------------------------------------===//
+
+/// The rows of a contraction's output; many if they aren't known.
+static int64_t countRows(ContractOp op) {
+  int64_t rows = 1;
+  for (int64_t size : op.getInit().getType().getShape().drop_back())
+    rows *= ShapedType::isDynamic(size) ? 1024 : size;
+  return std::max<int64_t>(rows, 1);
+}
+
+void IntegerPacker::setPlan(PackingKind kind, int64_t depth, int64_t mr,
+                            int64_t vectors) {
+  int64_t lanes = getDotLanes(kind, target);
+  int64_t nr =
+      std::min<int64_t>(vectors * lanes, llvm::alignTo(columns, lanes));
+  // Narrow panels leave registers for more rows.
+  if (nr < vectors * lanes)
+    mr = std::min<int64_t>(2 * mr, 8);
+  plan = {kind, depth, std::min(mr, countRows(op)), nr};
+}
+
+/// x86 without a dot product: the cheapest exact way.
+void IntegerPacker::chooseAmongBytes() {
+  setPlan(PackingKind::Madd, 2, 4, 2);
+  int64_t padded = llvm::alignTo(channels, 4);
+  if (groups > 1 && padded != channels)
+    return;
+  WeightShape shape = getShape();
+  if (pairsStayInBound(narrow, shape))
+    setPlan(PackingKind::Pairs, 4, 4, 2);
+  if (channels < quadRows || columns < quadColumns || countRows(op) < 4)
+    return;
+  int64_t others =
+      costOfBundles(shape, plan.kind == PackingKind::Pairs ? DotKind::Pairs
+                                                           : DotKind::Widened);
+  // What quads cost at least.
+  if (shape.rows() / 8 * dotcost::doubleQuad + dotcost::quadTile >= others)
+    return;
+  quads = packQuadPanels(narrow, shape,
+                         [&](int64_t count, function_ref<void(int64_t)> body) {
+                           parallelFor(op.getContext(), 0, count,
+                                       [&](size_t panel) { body(panel); });
+                         });
+  int64_t cost = 0;
+  for (const QuadPanel &panel : quads)
+    cost += costOfQuads(panel);
+  if (cost < others * static_cast<int64_t>(quads.size()))
+    plan = {PackingKind::Quads, quadRows, 4, quadColumns};
+}
+
+void IntegerPacker::choose() {
+  Type element = op.getInput().getType().getElementType();
+  bool isBytes = element.isInteger(8) && !isWide;
+  bool isLong = cast<KernelOpInterface>(op.getOperation())
+                    .getAccumulatorType()
+                    .isInteger(64);
+  // Groups whose channels no step divides.
+  bool isEven = groups == 1 || channels % 2 == 0;
+  bool isFours = groups == 1 || channels % 4 == 0;
+  if (isBytes && isFours) {
+    if (getDotLanes(PackingKind::Vnni, target) == 16)
+      return setPlan(PackingKind::Vnni, 4, 8, 2);
+    if (getDotLanes(PackingKind::Vnni, target) == 8)
+      return setPlan(PackingKind::Vnni, 4, 6, 2);
+    if (getDotLanes(PackingKind::Usdot, target) && op.getInputUnsigned())
+      return setPlan(PackingKind::Usdot, 4, 8, 2);
+    if (getDotLanes(PackingKind::Sdot, target))
+      return setPlan(PackingKind::Sdot, 4, 8, 2);
+  }
+  if (isBytes && isEven && getDotLanes(PackingKind::Pairs, target))
+    return chooseAmongBytes();
+  if (isEven && !isLong && getDotLanes(PackingKind::Madd, target))
+    return setPlan(PackingKind::Madd, 2, 4, 2);
+  setPlan(PackingKind::Outer, 1, target.hasRVV ? 6 : 4, 2);
+  // Sums of 64 bits fill vectors twice as fast.
+  if (isLong)
+    plan.nr = std::max<int64_t>(plan.nr / 2, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Input
+//===----------------------------------------------------------------------===//
+
+/// Whether a kind multiplies bytes without sign; others have one.
+static bool needsUnsigned(PackingKind kind) {
+  return kind == PackingKind::Pairs || kind == PackingKind::Quads ||
+         kind == PackingKind::Vnni || kind == PackingKind::Usdot;
+}
+static bool needsWide(PackingKind kind) {
+  return kind == PackingKind::Madd || kind == PackingKind::Outer;
+}
+
+/// Adds what flipping the sign took from the input to the sums: `offset` times
+/// the sum of each column.
+void IntegerPacker::correctSums(int64_t offset) {
+  std::vector<int64_t> sums(groups * columns, 0);
+  for (int64_t g = 0; g < groups; ++g)
+    for (int64_t k = 0; k < taps * channels; ++k)
+      for (int64_t n = 0; n < columns; ++n)
+        sums[g * columns + n] +=
+            offset * weights[(g * taps * channels + k) * columns + n];
+  Block &block = op.getEpilogue().front();
+  Value acc = block.getArgument(0);
+  // Wraps, as the sums do.
+  unsigned bits = acc.getType().getIntOrFloatBitWidth();
+  SmallVector<APInt> numbers;
+  for (int64_t sum : sums)
+    numbers.push_back(APInt(64, sum, /*isSigned=*/true).trunc(bits));
+  auto type =
+      RankedTensorType::get(static_cast<int64_t>(sums.size()), acc.getType());
+  Value extra =
+      arith::ConstantOp::create(b, DenseElementsAttr::get(type, numbers));
+  int64_t rank = op.getInit().getType().getRank();
+  SmallVector<Attribute> maps(op.getExtraMaps().getValue());
+  maps.push_back(AffineMapAttr::get(
+      AffineMap::get(rank, 0, b.getAffineDimExpr(rank - 1))));
+  op.getExtrasMutable().append(extra);
+  op.setExtraMapsAttr(b.getArrayAttr(maps));
+  Value argument = block.addArgument(acc.getType(), op.getLoc());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&block);
+  auto sum = arith::AddIOp::create(b, acc, argument);
+  acc.replaceAllUsesExcept(sum, sum);
+}
+
+bool IntegerPacker::stageInput() {
+  Value input = op.getInput();
+  auto type = cast<RankedTensorType>(input.getType());
+  Type element = type.getElementType();
+  int64_t rank = type.getRank(), spatial = op.getKernel().size();
+  bool isUnsigned = op.getInputUnsigned();
+  bool isWidened = needsWide(plan.kind) && !element.isInteger(16);
+  bool isFlipped = isUnsigned ? !isWidened && !needsUnsigned(plan.kind)
+                              : needsUnsigned(plan.kind);
+  bool isPadded = llvm::any_of(op.getPads(), [](int64_t p) { return p > 0; });
+  if (!isFlipped && !isWidened && !isPadded &&
+      channels * groups == type.getDimSize(rank - 1))
+    return false;
+
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(b, op.getLoc(), input);
+  SmallVector<int64_t> pads(2 * (rank - 2), 0);
+  for (int64_t i = 0; i < spatial; ++i) {
+    pads[i] = op.getPads()[i];
+    pads[spatial + i] = op.getPads()[spatial + i];
+    int64_t both = pads[i] + pads[spatial + i];
+    OpFoldResult &size = sizes[i + 1];
+    if (auto known = getConstantIntValue(size))
+      size = b.getIndexAttr(*known + both);
+    else
+      size = arith::AddIOp::create(b, cast<Value>(size),
+                                   arith::ConstantIndexOp::create(b, both))
+                 .getResult();
+  }
+  sizes.back() = b.getIndexAttr(channels * groups);
+
+  // What becomes of an element, also of one of the border.
+  Type stored = isWidened ? Type(b.getI16Type()) : element;
+  auto convert = [&](Value x) -> Value {
+    if (isWidened)
+      return isUnsigned ? arith::ExtUIOp::create(b, stored, x).getResult()
+                        : arith::ExtSIOp::create(b, stored, x).getResult();
+    if (!isFlipped)
+      return x;
+    int64_t top = int64_t(1) << (stored.getIntOrFloatBitWidth() - 1);
+    Value mask = arith::ConstantOp::create(b, b.getIntegerAttr(stored, -top));
+    return arith::XOrIOp::create(b, x, mask);
+  };
+  Value pad = op.getPad();
+  if (!pad && isFlipped)
+    pad = arith::ConstantOp::create(b, b.getZeroAttr(element));
+  if (pad)
+    pad = convert(pad);
+  Value empty = tensor::EmptyOp::create(b, sizes, stored);
+  auto stage = StageOp::create(b, empty.getType(), input, pad, empty, pads);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *block =
+        b.createBlock(&stage.getConversion(), {}, element, op.getLoc());
+    YieldOp::create(b, convert(block->getArgument(0)));
+  }
+  op.getInputMutable().set(stage.getResult(0));
+  op.setPads(SmallVector<int64_t>(2 * spatial, 0));
+  op.getPadMutable().clear();
+  if (isFlipped) {
+    // What was x is x + 128 now, or x - 128; 32768 for 16 bits.
+    int64_t offset = int64_t(1) << (element.getIntOrFloatBitWidth() - 1);
+    correctSums(isUnsigned ? offset : -offset);
+    op.setInputUnsigned(!isUnsigned);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+static Value makePayload(ImplicitLocOpBuilder &b, Type element,
+                         ArrayRef<char> bytes) {
+  int64_t count = bytes.size() / (element.getIntOrFloatBitWidth() / 8);
+  auto type = RankedTensorType::get(count, element);
+  auto elements = DenseResourceElementsAttr::get(
+      type, "packed", HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64));
+  return arith::ConstantOp::create(b, elements);
+}
+
+template <typename T>
+static ArrayRef<char> asBytes(const std::vector<T> &data) {
+  return {reinterpret_cast<const char *>(data.data()), data.size() * sizeof(T)};
+}
+
+void IntegerPacker::packWeights() {
+  WeightShape shape = getShape();
+  PanelShape panel = {plan.nr, plan.depth};
+  Value payload;
+  if (plan.kind == PackingKind::Quads) {
+    payload = makePayload(b, b.getI8Type(), asBytes(writeQuads(quads, shape)));
+  } else if (isWide || plan.kind == PackingKind::Outer) {
+    std::vector<int16_t> packed(packedSize(shape, panel));
+    packPanels<int16_t, int16_t>(weights, shape, panel, packed);
+    payload = makePayload(b, b.getI16Type(), asBytes(packed));
+  } else {
+    std::vector<int8_t> packed(packedSize(shape, panel));
+    packPanels<int16_t, int8_t>(weights, shape, panel, packed);
+    payload = makePayload(b, b.getI8Type(), asBytes(packed));
+  }
+  Operation *old = op.getWeights().getDefiningOp();
+  op.getWeightsMutable().set(payload);
+  op.setPackingAttr(PackingAttr::get(
+      op.getContext(), groups, taps * channels, columns, plan.mr, plan.nr,
+      plan.kind == PackingKind::Quads ? 1 : plan.depth, plan.kind));
+  if (old->use_empty())
+    old->erase();
+}
+
+FailureOr<bool> IntegerPacker::pack() {
+  if (failed(readWeights()))
+    return failure();
+  if (!isWide)
+    narrow.assign(weights.begin(), weights.end());
+  choose();
+  padChannels();
+  bool isStaged = stageInput();
+  packWeights();
+  return isStaged;
+}
+
+FailureOr<bool> kernels::packIntegers(ContractOp op, const TargetInfo &target) {
+  return IntegerPacker(op, target).pack();
+}

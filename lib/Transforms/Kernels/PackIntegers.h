@@ -1,0 +1,20 @@
+// Packs contractions of integers: which dot step, which tile, and what the
+// input has to be like for it.
+
+#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_PACKINTEGERS_H
+#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_PACKINTEGERS_H
+
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "OnnxQuant/Support/TargetInfo.h"
+
+namespace onnxquant::kernels {
+
+/// Packs the weights of a contraction of integers, and stages its input where
+/// it must be widened, flipped to another sign, padded or aligned. Says whether
+/// the input is staged.
+llvm::FailureOr<bool> packIntegers(onnxq::ContractOp op,
+                                   const TargetInfo &target);
+
+} // namespace onnxquant::kernels
+
+#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_PACKINTEGERS_H

@@ -1,0 +1,103 @@
+// RUN: onnxq-opt %s --onnx-quantized-to-kernels --split-input-file | FileCheck %s
+
+// The zero points of weights vanish, that of the activations is the border, and
+// is corrected for together with the bias: 10 - 3 * (1 - 2 + 4 - 2) and so on.
+// CHECK-LABEL: func.func @qlinear_conv
+// CHECK-SAME: %[[X:.*]]: tensor<1x1x5x5xui8>
+// CHECK-DAG: %[[T:.*]] = "onnx.Transpose"(%[[X]]) {perm = [0, 2, 3, 1]}
+// CHECK-DAG: %[[PAD:.*]] = arith.constant 3 : i8
+// CHECK-DAG: %[[W:.*]] = onnx.Constant dense<{{\[}}{{\[}}[-1, 0], [2, 0]]]> : tensor<1x2x2xi8>
+// CHECK-DAG: %[[C:.*]] = onnx.Constant dense<[7, 20]> : tensor<2xi32>
+// CHECK: %[[S:.*]] = onnxq.contract ins(%[[T]], %[[W]] : tensor<1x5x5x1xui8>, tensor<1x2x2xi8>) pad(%[[PAD]] : i8) extras(%[[C]] : tensor<2xi32>)
+// CHECK-SAME: input_unsigned
+// CHECK-SAME: kernel = array<i64: 1, 2>
+// CHECK: arith.addi
+// CHECK: %[[R:.*]] = "onnx.Cast"(%[[S]])
+// CHECK: %[[F:.*]] = onnx.Constant dense<2.500000e-01> : tensor<1xf32>
+// CHECK: %[[M:.*]] = "onnx.Mul"(%[[R]], %[[F]])
+// CHECK: %[[ONE:.*]] = onnx.Constant dense<1.000000e+00> : tensor<f32>
+// CHECK: %[[Q:.*]] = "onnx.QuantizeLinear"(%[[M]], %[[ONE]], %{{.*}} : (tensor<1x5x6x2xf32>
+// CHECK: "onnx.Transpose"(%[[Q]]) {perm = [0, 3, 1, 2]}
+func.func @qlinear_conv(%x: tensor<1x1x5x5xui8>) -> tensor<1x2x5x6xui8> {
+  %xs = onnx.Constant dense<0.5> : tensor<f32>
+  %xz = onnx.Constant dense<3> : tensor<ui8>
+  %w = onnx.Constant dense<[[[[1, 4]]], [[[2, 2]]]]> : tensor<2x1x1x2xi8>
+  %ws = onnx.Constant dense<0.25> : tensor<f32>
+  %wz = onnx.Constant dense<2> : tensor<i8>
+  %ys = onnx.Constant dense<0.5> : tensor<f32>
+  %yz = onnx.Constant dense<7> : tensor<ui8>
+  %b = onnx.Constant dense<[10, 20]> : tensor<2xi32>
+  %y = "onnx.QLinearConv"(%x, %xs, %xz, %w, %ws, %wz, %ys, %yz, %b) {pads = [0, 1, 0, 1]} : (tensor<1x1x5x5xui8>, tensor<f32>, tensor<ui8>, tensor<2x1x1x2xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>, tensor<2xi32>) -> tensor<1x2x5x6xui8>
+  return %y : tensor<1x2x5x6xui8>
+}
+
+// -----
+
+// A zero point that is known at run time only goes into the epilogue.
+// CHECK-LABEL: func.func @dynamic
+// CHECK-SAME: %[[A:.*]]: tensor<?x2xui8>, %[[Z:.*]]: tensor<ui8>
+// CHECK: %[[SUMS:.*]] = onnx.Constant dense<[4, 6]> : tensor<2xi32>
+// CHECK: onnxq.contract ins(%[[A]], %{{.*}} : tensor<?x2xui8>, tensor<1x2x2xi8>) extras(%[[Z]], %[[SUMS]] : tensor<ui8>, tensor<2xi32>)
+// CHECK: ^bb0(%[[ACC:.*]]: i32, %[[ZERO:.*]]: i8, %[[SUM:.*]]: i32):
+// CHECK: %[[E:.*]] = arith.extui %[[ZERO]] : i8 to i32
+// CHECK: %[[P:.*]] = arith.muli %[[E]], %[[SUM]]
+// CHECK: arith.subi %[[ACC]], %[[P]]
+func.func @dynamic(%a: tensor<?x2xui8>, %z: tensor<ui8>) -> tensor<?x2xi32> {
+  %b = onnx.Constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi8>
+  %none = "onnx.NoValue"() {value} : () -> none
+  %y = "onnx.MatMulInteger"(%a, %b, %z, %none) : (tensor<?x2xui8>, tensor<2x2xi8>, tensor<ui8>, none) -> tensor<?x2xi32>
+  return %y : tensor<?x2xi32>
+}
+
+// -----
+
+// Weights less their zero point may need nine bits.
+// CHECK-LABEL: func.func @wide
+// CHECK: onnx.Constant dense<{{.*}}> : tensor<1x2x2xi16>
+func.func @wide(%a: tensor<4x2xi8>) -> tensor<4x2xi32> {
+  %b = onnx.Constant dense<[[0, 255], [3, 4]]> : tensor<2x2xui8>
+  %z = onnx.Constant dense<[0, 100]> : tensor<2xui8>
+  %none = "onnx.NoValue"() {value} : () -> none
+  %y = "onnx.MatMulInteger"(%a, %b, %none, %z) : (tensor<4x2xi8>, tensor<2x2xui8>, none, tensor<2xui8>) -> tensor<4x2xi32>
+  return %y : tensor<4x2xi32>
+}
+
+// -----
+
+// A float product between dequantizers, with a quantizer behind a Relu.
+// CHECK-LABEL: func.func @island
+// CHECK-SAME: %[[A:.*]]: tensor<4x2xui8>
+// CHECK: %[[S:.*]] = onnxq.contract ins(%[[A]],
+// CHECK: %[[R:.*]] = "onnx.Cast"(%[[S]])
+// CHECK: %[[M:.*]] = "onnx.Mul"(%[[R]], %{{.*}})
+// CHECK: %[[L:.*]] = "onnx.Relu"(%[[M]])
+// CHECK: %[[Q:.*]] = "onnx.QuantizeLinear"(%[[L]],
+// CHECK: return %[[Q]]
+func.func @island(%a: tensor<4x2xui8>) -> tensor<4x2xui8> {
+  %s = onnx.Constant dense<0.5> : tensor<f32>
+  %z = onnx.Constant dense<3> : tensor<ui8>
+  %b = onnx.Constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi8>
+  %none = "onnx.NoValue"() {value} : () -> none
+  %x = "onnx.DequantizeLinear"(%a, %s, %z) : (tensor<4x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x2xf32>
+  %w = "onnx.DequantizeLinear"(%b, %s, %none) : (tensor<2x2xi8>, tensor<f32>, none) -> tensor<2x2xf32>
+  %p = "onnx.MatMul"(%x, %w) : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
+  %r = "onnx.Relu"(%p) : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  %y = "onnx.QuantizeLinear"(%r, %s, %z) : (tensor<4x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x2xui8>
+  return %y : tensor<4x2xui8>
+}
+
+// -----
+
+// Weights that aren't constant, and scales by row, stay.
+// CHECK-LABEL: func.func @stays
+// CHECK-NOT: onnxq.contract
+func.func @stays(%a: tensor<4x2xui8>, %b: tensor<2x2xi8>, %s: tensor<4xf32>, %z: tensor<4xui8>) -> (tensor<4x2xi32>, tensor<4x2xui8>) {
+  %none = "onnx.NoValue"() {value} : () -> none
+  %y = "onnx.MatMulInteger"(%a, %b, %none, %none) : (tensor<4x2xui8>, tensor<2x2xi8>, none, none) -> tensor<4x2xi32>
+  %w = onnx.Constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi8>
+  %one = onnx.Constant dense<1.0> : tensor<f32>
+  %zero = onnx.Constant dense<0> : tensor<i8>
+  %yz = onnx.Constant dense<0> : tensor<ui8>
+  %q = "onnx.QLinearMatMul"(%a, %s, %z, %w, %one, %zero, %one, %yz) : (tensor<4x2xui8>, tensor<4xf32>, tensor<4xui8>, tensor<2x2xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>) -> tensor<4x2xui8>
+  return %y, %q : tensor<4x2xi32>, tensor<4x2xui8>
+}

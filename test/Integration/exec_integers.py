@@ -1,0 +1,242 @@
+#!/usr/bin/env -S /usr/bin/python3
+"""Quantized convolutions and products, random but the same every time, bit by bit.
+
+Every case is a small graph with constant weights: shapes, groups, strides,
+dilations, pads, signs, zero points, scales per tensor or channel; a part of them
+has the extremes of every type only. Sums are computed in 64 bits by numpy, the
+rest in 32-bit floats, in the order that docs/QuantizationSemantics.md gives. Half
+of the cases leave all dimensions but channels open.
+
+usage: exec_integers.py [NUMBER [OPTIONS OF ONNXQ TEST...]]
+ONNXQUANT_CASES names a folder to keep the cases in.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from exec_quantized import TYPES, MS, write_case
+from harness import ONNXQ, require_tools
+
+f32 = np.float32
+RANGES = {np.uint8: (0, 255), np.int8: (-128, 127)}
+
+
+def draw(rng, kind, shape, style):
+    """Numbers of an 8-bit type: all of them, extremes, or mostly small ones."""
+    low, high = RANGES[kind]
+    if style == "extreme":
+        return rng.choice(np.array([low, high], kind), shape)
+    if style == "bell":
+        middle = (low + high + 1) // 2
+        values = np.rint(rng.normal(middle, 30, shape))
+        return np.clip(values, low, high).astype(kind)
+    return rng.integers(low, high, shape, endpoint=True).astype(kind)
+
+
+def convolve(x, w, group, strides, dilations, pads):
+    """The exact sums of a convolution of integers."""
+    rank = x.ndim - 2
+    x = np.pad(x.astype(np.int64), [(0, 0), (0, 0)] + [(pads[i], pads[rank + i]) for i in range(rank)])
+    out = [(x.shape[2 + i] - (w.shape[2 + i] - 1) * dilations[i] - 1) // strides[i] + 1 for i in range(rank)]
+    per = w.shape[0] // group
+    y = np.zeros([x.shape[0], w.shape[0], *out], np.int64)
+    for tap in np.ndindex(*w.shape[2:]):
+        places = tuple(slice(tap[i] * dilations[i], tap[i] * dilations[i] + (out[i] - 1) * strides[i] + 1, strides[i])
+                       for i in range(rank))
+        part = x[(slice(None), slice(None)) + places]
+        for g in range(group):
+            inputs = part[:, g * w.shape[1]:(g + 1) * w.shape[1]]
+            filters = w[(slice(g * per, (g + 1) * per), slice(None)) + tap].astype(np.int64)
+            y[:, g * per:(g + 1) * per] += np.einsum("nc...,mc->nm...", inputs, filters)
+    return y
+
+
+def requantize(sums, factor, zero):
+    """F3: rounds half to even, adds the zero point, clamps."""
+    real = np.rint(sums.astype(np.int32).astype(f32) * factor) + f32(zero)
+    low, high = RANGES[zero.dtype.type]
+    return np.clip(real, low, high).astype(zero.dtype)
+
+
+def along(values, rank):
+    return values.reshape(-1, *[1] * (rank - 2)) if values.ndim else values
+
+
+class Graph:
+    """A model that grows op by op, with the values that it gives."""
+
+    def __init__(self, rng, is_open):
+        self.rng, self.is_open = rng, is_open
+        self.nodes, self.initializers, self.inputs, self.feeds = [], [], [], {}
+        self.count = 0
+
+    def name(self):
+        self.count += 1
+        return f"t{self.count}"
+
+    def input(self, array, fixed):
+        name = self.name()
+        dims = [dim if not self.is_open or axis in fixed else f"{name}_{axis}" for axis, dim in enumerate(array.shape)]
+        self.inputs.append(helper.make_tensor_value_info(name, TYPES[array.dtype.name], dims))
+        self.feeds[name] = array
+        return name
+
+    def constant(self, array):
+        if array is None:
+            return ""
+        name = self.name()
+        self.initializers.append(numpy_helper.from_array(np.array(array), name))
+        return name
+
+    def node(self, op, operands, domain="", outputs=1, **attributes):
+        names = [self.name() for _ in range(outputs)]
+        while operands and not operands[-1]:
+            operands = operands[:-1]
+        self.nodes.append(helper.make_node(op, operands, names, name=f"n{self.count}", domain=domain, **attributes))
+        return names if outputs > 1 else names[0]
+
+    def model(self, output, array):
+        kind = TYPES[array.dtype.name]
+        graph = helper.make_graph(self.nodes, "case", self.inputs,
+                                  [helper.make_tensor_value_info(output, kind, [None] * array.ndim)], self.initializers)
+        opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MS, 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=8)
+
+
+class Layer:
+    """What a layer draws: weights, zero points, scales, a bias."""
+
+    def __init__(self, rng, kind, shape, columns, depth):
+        style = rng.choice(["whole", "bell", "extreme"])
+        self.w_kind = np.int8 if rng.random() < 0.7 else np.uint8
+        self.w = draw(rng, self.w_kind, shape, style)
+        per_channel = rng.random() < 0.5
+        zeros = draw(rng, self.w_kind, columns if per_channel else (), "whole")
+        if self.w_kind is np.int8 and rng.random() < 0.7:
+            zeros = np.zeros_like(zeros)
+        self.w_zero = np.array(zeros, self.w_kind)
+        self.w_scale = rng.uniform(0.5, 2, columns if per_channel else ()).astype(f32) / f32(127)
+        self.x_zero = draw(rng, kind, (), rng.choice(["whole", "extreme"])).astype(kind)
+        self.x_scale = f32(rng.uniform(0.5, 2) / 255)
+        self.y_scale = f32(self.x_scale * self.w_scale.mean() * 60 * np.sqrt(depth) * rng.uniform(0.3, 3))
+        self.y_zero = draw(rng, rng.choice([np.uint8, np.int8]), (), "whole")
+        self.y_zero = np.array(self.y_zero)
+        self.bias = rng.integers(-5000, 5000, columns).astype(np.int32) if rng.random() < 0.6 else None
+
+    def factor(self):
+        return self.x_scale * self.w_scale / self.y_scale
+
+
+def random_window(rng, rank, size):
+    kernel = [int(rng.integers(1, 4)) for _ in range(rank)]
+    strides = [int(rng.integers(1, 3)) for _ in range(rank)]
+    dilations = [int(rng.integers(1, 3)) for _ in range(rank)]
+    pads = [int(rng.integers(0, 3)) for _ in range(2 * rank)]
+    if rng.random() < 0.3:
+        kernel, strides, pads = [1] * rank, [1] * rank, [0] * (2 * rank)
+    size = [max(n, (k - 1) * d + 1) for n, k, d in zip(size, kernel, dilations)]
+    return kernel, strides, dilations, pads, size
+
+
+def conv_case(rng, graph):
+    rank = int(rng.choice([1, 2, 2, 2, 3]))
+    kernel, strides, dilations, pads, size = random_window(rng, rank, rng.integers(1, 9, rank).tolist())
+    group = int(rng.choice([1, 1, 1, 2, 3]))
+    channels = group * int(rng.choice([1, 3, 4, 5, 8, 16, 17, 24, 32, 64] if rank < 3 else [2, 4, 6]))
+    columns = group * int(rng.choice([1, 5, 8, 16, 17, 40]))
+    kind = rng.choice([np.uint8, np.int8])
+    x = draw(rng, kind, [int(rng.integers(1, 3)), channels, *size], rng.choice(["whole", "extreme"]))
+    value = graph.input(x, fixed=(1,))
+    integer = rng.random() < 0.3
+    for depth in range(1 if integer else int(rng.integers(1, 4))):
+        if depth:
+            group, kernel, strides, dilations, pads = 1, [1] * rank, [1] * rank, [1] * rank, [0] * (2 * rank)
+            columns = int(rng.choice([3, 16, 21]))
+        layer = Layer(rng, x.dtype.type, [columns, x.shape[1] // group, *kernel], columns,
+                      x.shape[1] // group * int(np.prod(kernel)))
+        w = layer.w.astype(np.int64) - along(layer.w_zero.astype(np.int64), rank + 3)
+        sums = convolve(x.astype(np.int64) - int(layer.x_zero), w, group, strides, dilations, pads)
+        window = dict(group=group, strides=strides, dilations=dilations, pads=pads, kernel_shape=kernel)
+        if integer:
+            value = graph.node("ConvInteger", [value, graph.constant(layer.w), graph.constant(layer.x_zero),
+                                               graph.constant(layer.w_zero)], **window)
+            return value, sums.astype(np.int32)
+        if layer.bias is not None:
+            sums = sums + along(layer.bias.astype(np.int64), rank + 2)
+        w_scale = layer.w_scale
+        x = requantize(sums, along(layer.factor(), rank + 2), layer.y_zero)
+        value = graph.node("QLinearConv", [value, *map(graph.constant, [
+            layer.x_scale, layer.x_zero, layer.w, w_scale, layer.w_zero, layer.y_scale, layer.y_zero, layer.bias])],
+            **window)
+    return value, x
+
+
+def product_case(rng, graph):
+    lead = [int(n) for n in rng.integers(1, 7, int(rng.integers(1, 4)))]
+    depth, columns = int(rng.choice([1, 3, 4, 16, 30, 64, 200, 300])), int(rng.choice([2, 7, 16, 17, 48]))
+    op = rng.choice(["QLinearMatMul", "MatMulInteger", "QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"])
+    if op == "QGemm":
+        lead = lead[:1]
+    layer = Layer(rng, rng.choice([np.uint8, np.int8]), [depth, columns], columns, depth)
+    c = graph.constant
+    weights = layer.w.astype(np.int64) - layer.w_zero.astype(np.int64)
+    fbias = rng.normal(0, 1, columns).astype(f32) if rng.random() < 0.5 else None
+    if op == "DynamicQuantizeMatMul":
+        x = rng.normal(rng.uniform(-1, 1), 1, [*lead, depth]).astype(f32)
+        low, high = min(x.min(), f32(0)), max(x.max(), f32(0))
+        scale = (high - low) / f32(255)
+        zero = np.rint(np.clip(-low / scale, f32(0), f32(255)))
+        q = np.clip(np.rint(x / scale) + zero, 0, 255).astype(np.int64) - int(zero)
+        value = graph.node(op, [graph.input(x, (x.ndim - 1,)), c(layer.w), c(layer.w_scale), c(layer.w_zero), c(fbias)],
+                           domain=MS)
+        y = (q @ weights).astype(np.int32).astype(f32) * (scale * layer.w_scale)
+        return value, (y if fbias is None else y + fbias)
+    x = draw(rng, layer.x_zero.dtype.type, [*lead, depth], rng.choice(["whole", "extreme"]))
+    value = graph.input(x, fixed=(x.ndim - 1,))
+    sums = (x.astype(np.int64) - int(layer.x_zero)) @ weights
+    if op == "MatMulInteger":
+        value = graph.node(op, [value, c(layer.w), c(layer.x_zero), c(layer.w_zero)])
+        return value, sums.astype(np.int32)
+    if op == "MatMulIntegerToFloat":
+        value = graph.node(op, [value, c(layer.w), c(layer.x_scale), c(layer.w_scale), c(layer.x_zero), c(layer.w_zero),
+                                c(fbias)], domain=MS)
+        y = sums.astype(np.int32).astype(f32) * (layer.x_scale * layer.w_scale)
+        return value, (y if fbias is None else y + fbias)
+    if op == "QLinearMatMul":
+        value = graph.node(op, [value, *map(c, [layer.x_scale, layer.x_zero, layer.w, layer.w_scale, layer.w_zero,
+                                                layer.y_scale, layer.y_zero])])
+        return value, requantize(sums, layer.factor(), layer.y_zero)
+    alpha = f32(rng.choice([1, 0.5, 1.7]))
+    transposed = int(rng.random() < 0.5)
+    if layer.bias is not None:
+        sums = sums + layer.bias
+    operands = [layer.x_scale, layer.x_zero, layer.w.T if transposed else layer.w, layer.w_scale, layer.w_zero,
+                layer.bias, layer.y_scale, layer.y_zero]
+    value = graph.node(op, [value, *map(c, operands)], domain=MS, alpha=float(alpha), transB=transposed)
+    return value, requantize(sums, alpha * layer.x_scale * layer.w_scale / layer.y_scale, layer.y_zero)
+
+
+def main():
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    require_tools()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(os.environ.get("ONNXQUANT_CASES") or temporary)
+        for number in range(count):
+            rng = np.random.default_rng(number)
+            graph = Graph(rng, is_open=number % 2 == 1)
+            output, array = (conv_case if number % 5 < 3 else product_case)(rng, graph)
+            model = graph.model(output, array)
+            write_case(folder / f"case_{number:04}", model, graph.feeds, [array])
+        command = [ONNXQ, "test", str(folder), "--filter", ".", "--rtol", "0", "--atol", "0", *sys.argv[2:]]
+        sys.exit(subprocess.run(command).returncode)
+
+
+if __name__ == "__main__":
+    main()
