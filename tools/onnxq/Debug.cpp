@@ -24,7 +24,7 @@ static int complain(llvm::Error error, int code) {
 static OwningOpRef<ModuleOp> prepare(ModuleOp module) {
   OwningOpRef<ModuleOp> copy(cast<ModuleOp>(module->clone()));
   PreprocessOptions options;
-  options.executor = [] { return createJitExecutor(); };
+  options.executor = createFoldingExecutor;
   PassManager pm(module.getContext());
   ScopedDiagnosticHandler quiet(module.getContext(),
                                 [](Diagnostic &) { return success(); });
@@ -84,7 +84,10 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   OwningOpRef<ModuleOp> prepared;
   if (!asIs)
     prepared = prepare(*real);
-  std::unique_ptr<Executor> executor = createJitExecutor();
+  // The graphs are prepared where they should be, and look at every tensor.
+  CompileOptions compile;
+  compile.prepare = false;
+  std::unique_ptr<Executor> executor = createJitExecutor(compile);
   auto result = debugModels(*real, prepared ? *prepared : ModuleOp(), *quant,
                             *executor, options);
   if (failed(result))

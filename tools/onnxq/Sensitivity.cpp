@@ -82,7 +82,7 @@ static LogicalResult calibrate(ModuleOp module, Executor &executor,
     pm.addPass(createShapeInference());
   } else {
     PreprocessOptions options;
-    options.executor = [] { return createJitExecutor(); };
+    options.executor = createFoldingExecutor;
     if (llvm::Error error = buildPreprocessPipeline(pm, options))
       return module.emitError() << llvm::toString(std::move(error));
   }
@@ -130,7 +130,10 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   std::signal(SIGTERM, onInterrupt);
   settings.options.interrupted =
       settings.collect.interrupted = [] { return wasInterrupted != 0; };
-  std::unique_ptr<Executor> executor = createJitExecutor();
+  // The graphs are prepared where they should be, and look at every tensor.
+  CompileOptions compile;
+  compile.prepare = false;
+  std::unique_ptr<Executor> executor = createJitExecutor(compile);
   if (failed(calibrate(*real, *executor, settings)))
     return BadInput;
   numberNodes(*real);
