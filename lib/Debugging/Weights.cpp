@@ -174,6 +174,26 @@ void WeightComparer::addErrors(ConstantNumbers &numbers, ArrayRef<double> reals,
                                          static_cast<double>(reals.size());
 }
 
+/// Whether one of the nodes takes its weights transposed, and the other not.
+static bool isTransposed(Operation *quant, Operation *real, unsigned index) {
+  auto transposes = [&](Operation *op) {
+    auto attribute =
+        op->getAttrOfType<IntegerAttr>(index == 0 ? "transA" : "transB");
+    return attribute && !attribute.getValue().isZero();
+  };
+  return index < 2 && transposes(quant) != transposes(real);
+}
+
+/// Numbers of a matrix, rows as columns.
+static SmallVector<double> transposed(ArrayRef<double> numbers, int64_t rows,
+                                      int64_t columns) {
+  SmallVector<double> result(numbers.size());
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      result[row * columns + column] = numbers[column * rows + row];
+  return result;
+}
+
 std::optional<DebugWeight> WeightComparer::compare(unsigned index) {
   auto reals = readReal(real->getOperand(index));
   if (!reals || !node.operands[index].value)
@@ -182,6 +202,16 @@ std::optional<DebugWeight> WeightComparer::compare(unsigned index) {
   auto numbers = readConstant(tensor);
   if (!numbers || numbers->integers.size() != reals->size())
     return std::nullopt;
+  bool turned = isTransposed(quant, real, index);
+  auto realShape =
+      cast<ShapedType>(real->getOperand(index).getType()).getShape();
+  SmallVector<int64_t> expected(realShape.begin(), realShape.end());
+  if (turned)
+    std::reverse(expected.begin(), expected.end());
+  if (expected != numbers->shape || (turned && expected.size() != 2))
+    return std::nullopt;
+  if (turned)
+    reals = transposed(*reals, expected[0], expected[1]);
   auto interface = dyn_cast<ir::QuantizableOpInterface>(real);
   bool isBias = interface && interface.getBiasOperand() == index;
   DebugWeight weight;
@@ -208,6 +238,8 @@ std::optional<DebugWeight> WeightComparer::compare(unsigned index) {
                      : static_cast<int64_t>(numbers->shape.size()) - 1;
   if (!isBias && interface)
     axis = interface.getChannelAxis(index).value_or(-1);
+  if (turned && axis >= 0)
+    axis = 1 - axis;
   addErrors(*numbers, *reals, weight, axis);
   return weight;
 }
