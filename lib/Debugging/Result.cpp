@@ -203,9 +203,12 @@ static void printWeights(raw_ostream &os,
   for (const DebugWeight &weight : weights)
     order.push_back(&weight);
   stable_sort(order, [](const DebugWeight *a, const DebugWeight *b) {
-    bool first = a->saturated > 0, second = b->saturated > 0;
-    return std::pair(!first, a->errors.decibels()) <
-           std::pair(!second, b->errors.decibels());
+    // What is cut off first; then weights, since biases may be corrected.
+    auto key = [](const DebugWeight *weight) {
+      return std::tuple(weight->saturated <= 0, weight->kind == "bias",
+                        weight->errors.decibels());
+    };
+    return key(a) < key(b);
   });
   os << "\n"
      << left_justify("weight or bias", 30) << left_justify("node", 21)

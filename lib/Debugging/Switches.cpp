@@ -65,7 +65,9 @@ Operation *Switcher::layerOf(Operation *op) const {
   Operation *layer = op;
   while (true) {
     auto moving = dyn_cast<ir::QuantizableOpInterface>(layer);
-    if (!moving || !moving.movesData() || layer->getResult(0).use_empty())
+    bool moves = (moving && moving.movesData()) || isQuantizer(layer) ||
+                 isDequantizer(layer);
+    if (!moves || layer->getResult(0).use_empty())
       return layer;
     Operation *next = nullptr;
     for (Operation *user : layer->getResult(0).getUsers())
