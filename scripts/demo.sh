@@ -24,8 +24,10 @@ cd "$work"
 cp "$root"/examples/digits/{digits.onnx,calibration-images.idx.gz,test-images.idx.gz,test-labels.idx.gz} .
 start=$(date +%s%N)
 
+# The command is shown also where its output goes elsewhere.
+exec 3>&1
 step() {
-  printf '$ onnxq %s\n' "$*"
+  printf '$ onnxq %s\n' "$*" >&3
   onnxq "$@"
 }
 
@@ -33,8 +35,9 @@ printf '\n== a network that reads digits, with 200 pictures to calibrate with\n'
 step preprocess digits.onnx -o digits.ready.onnx --quiet
 step calibrate digits.ready.onnx --data calibration-images.idx.gz --scale 0.003921569 -o ranges.json
 step quantize digits.ready.onnx --table ranges.json -o digits.int8.onnx | head -5
-step compile digits.onnx --dim batch=1 --name digits -o digits.so
+step compile digits.onnx --dim batch=1 --name digits -o digits.so &
 step compile digits.int8.onnx --dim batch=1 --name digits -o digits.int8.so
+wait $!
 
 printf '\n== float and int8 on 1,000 other pictures\n'
 step evaluate digits.int8.so --reference digits.so --data test-images.idx.gz --labels test-labels.idx.gz \
