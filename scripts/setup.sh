@@ -20,7 +20,7 @@ packages=(
   libjpeg62-turbo-dev libspng-dev zlib1g-dev
   libfreetype6 fonts-dejavu-core
   libgtest-dev libbenchmark-dev pybind11-dev
-  python3-numpy python3-onnx libonnx-testdata openmpi-bin
+  python3-numpy python3-onnx libonnx-testdata openmpi-bin chromium
   qemu-user g++-aarch64-linux-gnu g++-riscv64-linux-gnu
 )
 

@@ -181,6 +181,31 @@ Expected<Tensors> onnxquant::stack(ArrayRef<Tensors> samples) {
   return result;
 }
 
+Expected<std::optional<Tensors>> BatchReader::next() {
+  std::vector<Tensors> samples;
+  last.clear();
+  while (at < data.size() &&
+         static_cast<int64_t>(samples.size()) < options.batch) {
+    Expected<Tensors> sample = data.load(at++);
+    if (sample) {
+      samples.push_back(std::move(*sample));
+      last.push_back(at - 1);
+    } else if (options.skipBad) {
+      reasons.push_back(toString(sample.takeError()));
+    } else {
+      return sample.takeError();
+    }
+  }
+  if (samples.empty())
+    return std::nullopt;
+  if (samples.size() == 1)
+    return std::move(samples[0]);
+  Expected<Tensors> stacked = stack(samples);
+  if (!stacked)
+    return stacked.takeError();
+  return std::move(*stacked);
+}
+
 //===----------------------------------------------------------------------===//
 // Shards
 //===----------------------------------------------------------------------===//

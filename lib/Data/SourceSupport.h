@@ -25,8 +25,7 @@ HostTensor sliceOf(const HostTensor &array, const ArraySplit &split,
 llvm::Expected<std::unique_ptr<DataSource>> openNpy(llvm::StringRef path,
                                                     const InputInfo &input);
 
-/// The format of MNIST's files: a big-endian header, then bytes.
-bool isIdxFile(llvm::StringRef path);
+/// Gray images in a file of the form of MNIST's.
 llvm::Expected<std::unique_ptr<DataSource>>
 openIdx(llvm::StringRef path, const InputInfo &input,
         const SampleOptions &preprocess);

@@ -1,6 +1,7 @@
 // Sources of samples: folders and files, told apart by what they hold.
 
 #include "OnnxQuant/Data/DataSet.h"
+#include "OnnxQuant/Data/IdxFile.h"
 #include "OnnxQuant/Import/TensorFile.h"
 #include "OnnxQuant/Support/NumPy.h"
 #include "SourceSupport.h"
@@ -94,6 +95,7 @@ public:
   explicit TestDataSource(std::vector<std::string> folders)
       : folders(std::move(folders)) {}
   int64_t size() const override { return folders.size(); }
+  std::string fileOf(int64_t index) const override { return folders[index]; }
   bool isUniform() const override { return folders.size() == 1; }
   Expected<Tensors> load(int64_t index) const override {
     Tensors sample;
@@ -127,6 +129,7 @@ public:
     return files.size() == 1 || plan.cropHeight > 0 ||
            (plan.height > 0 && plan.width > 0);
   }
+  std::string fileOf(int64_t index) const override { return files[index]; }
   Expected<Tensors> load(int64_t index) const override {
     Expected<Image> image = readImage(files[index]);
     if (!image)

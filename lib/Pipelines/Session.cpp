@@ -23,6 +23,27 @@ LoadedLibrary::~LoadedLibrary() { onnxq_close(library); }
 
 const onnxq_model &LoadedLibrary::model() const { return *onnxq_get(library); }
 
+namespace {
+class LibraryProgram : public Program {
+public:
+  explicit LibraryProgram(std::unique_ptr<LoadedLibrary> library)
+      : library(std::move(library)) {}
+
+  Expected<std::vector<HostTensor>>
+  run(const std::vector<HostTensor> &inputs) const override {
+    return runModel(library->model(), inputs);
+  }
+
+private:
+  std::unique_ptr<LoadedLibrary> library;
+};
+} // namespace
+
+std::unique_ptr<Program>
+onnxquant::makeProgram(std::unique_ptr<LoadedLibrary> library) {
+  return std::make_unique<LibraryProgram>(std::move(library));
+}
+
 Expected<std::vector<HostTensor>>
 onnxquant::orderInputs(const onnxq_model &model,
                        std::vector<HostTensor> inputs) {

@@ -46,6 +46,11 @@ Arguments &Arguments::list(StringRef name, std::vector<std::string> &target) {
 }
 
 Arguments &Arguments::positional(StringRef name, std::string &target) {
+  ++numRequired;
+  return optional(name, target);
+}
+
+Arguments &Arguments::optional(StringRef name, std::string &target) {
   positionals.push_back({name.str(), true, [&](StringRef value) {
                            target = value.str();
                            return true;
@@ -114,7 +119,7 @@ std::optional<int> Arguments::parse(ArrayRef<const char *> arguments) {
       return wrong("option '--" + entry->name + "' can't take '" + value.str() +
                    "'");
   }
-  if (numPositionals < positionals.size())
+  if (numPositionals < numRequired)
     return wrong("expects " + positionals[numPositionals].name);
   if (remainder && numRest == 0)
     return wrong("expects " + remainder->name);

@@ -25,6 +25,8 @@ public:
   Arguments &list(llvm::StringRef name, std::vector<std::string> &target);
   /// A positional; `name` is how an error calls it.
   Arguments &positional(llvm::StringRef name, std::string &target);
+  /// The same, that may be left out; such ones come last.
+  Arguments &optional(llvm::StringRef name, std::string &target);
   /// All further positionals, at least one.
   Arguments &rest(llvm::StringRef name, std::vector<std::string> &target);
 
@@ -44,6 +46,7 @@ private:
 
   const Verb &verb;
   std::vector<Entry> options, positionals;
+  size_t numRequired = 0;
   std::optional<Entry> remainder;
 };
 

@@ -6,7 +6,7 @@
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
-#include "llvm/ADT/StringExtras.h"
+#include "QuantizeArguments.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -14,12 +14,9 @@ using namespace onnxquant::cli;
 
 namespace {
 
-struct Given {
-  std::string name, value;
-};
-
 struct QuantizeSettings {
-  std::string path, output, config, table;
+  std::string path, output;
+  QuantizeArguments options;
   bool skipPreprocess = false, quiet = false, skipBad = false;
   std::vector<std::string> data;
   CalibrateOptions calibrate;
@@ -34,55 +31,6 @@ struct QuantizeSettings {
 static int complain(const Twine &message, int code) {
   llvm::errs() << "error: " << message << "\n";
   return code;
-}
-
-/// Takes the options of the pass out of the arguments: `--name=value`,
-/// `--name value`, and `--name` for flags.
-static std::optional<std::string>
-splitArguments(llvm::ArrayRef<const char *> arguments,
-               std::vector<Given> &options, std::vector<const char *> &others) {
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    StringRef argument = arguments[i];
-    auto [name, value] = argument.split('=');
-    bool known = name.consume_front("--") &&
-                 llvm::is_contained(quantizeOptionNames(), name);
-    if (!known) {
-      others.push_back(arguments[i]);
-      continue;
-    }
-    if (!argument.contains('=')) {
-      if (isQuantizeFlag(name))
-        value = "true";
-      else if (i + 1 == arguments.size())
-        return "option '--" + name.str() + "' expects a value";
-      else
-        value = arguments[++i];
-    }
-    options.push_back({name.str(), value.str()});
-  }
-  return std::nullopt;
-}
-
-/// The file's options first, then those of the command line instead of them.
-static std::optional<int> readOptions(const std::vector<Given> &given,
-                                      QuantizeSettings &settings) {
-  QuantizeOptions &options = settings.pipeline.quantize;
-  auto isGiven = [&](StringRef name) {
-    return llvm::any_of(given, [&](const Given &g) { return g.name == name; });
-  };
-  if (!settings.config.empty()) {
-    auto set = [&](StringRef name, StringRef value) {
-      return isGiven(name) ? llvm::Error::success()
-                           : setQuantizeOption(options, name, value);
-    };
-    if (llvm::Error error = readQuantizeConfig(settings.config, set))
-      return complain(llvm::toString(std::move(error)), BadInput);
-  }
-  for (const Given &g : given)
-    if (llvm::Error error = setQuantizeOption(options, g.name, g.value))
-      return complain("onnxq quantize: " + llvm::toString(std::move(error)),
-                      BadUsage);
-  return std::nullopt;
 }
 
 /// The options of calibration, by the names of its pass.
@@ -127,14 +75,13 @@ static void addCalibration(QuantizeSettings &settings) {
 
 static int run(llvm::ArrayRef<const char *> arguments) {
   QuantizeSettings settings;
-  std::vector<Given> given;
   std::vector<const char *> others;
-  if (auto wrong = splitArguments(arguments, given, others))
+  if (auto wrong = settings.options.split(arguments, others))
     return complain("onnxq quantize: " + *wrong, BadUsage);
   Arguments parser(quantizeVerb);
   parser.positional("MODEL", settings.path)
       .option("o", settings.output)
-      .option("config", settings.config)
+      .option("config", settings.options.config)
       .flag("skip-preprocess", settings.skipPreprocess)
       .flag("external-data", settings.exporting.externalData)
       .flag("quiet", settings.quiet)
@@ -147,7 +94,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return parser.wrong("expects -o OUT");
   if (!settings.data.empty() && !settings.load.table.empty())
     return parser.wrong("expects --data or --table, but got both");
-  if (std::optional<int> code = readOptions(given, settings))
+  if (std::optional<int> code =
+          settings.options.read(quantizeVerb, settings.pipeline.quantize))
     return *code;
   addCalibration(settings);
   ModelContext context;

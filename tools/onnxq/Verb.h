@@ -24,11 +24,14 @@ struct Verb {
 extern const Verb benchVerb;
 extern const Verb calibrateVerb;
 extern const Verb compileVerb;
+extern const Verb debugVerb;
+extern const Verb evaluateVerb;
 extern const Verb infoVerb;
 extern const Verb mergeVerb;
 extern const Verb runVerb;
 extern const Verb preprocessVerb;
 extern const Verb quantizeVerb;
+extern const Verb sensitivityVerb;
 extern const Verb testVerb;
 
 } // namespace onnxquant::cli

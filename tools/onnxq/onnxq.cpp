@@ -8,9 +8,10 @@
 using namespace llvm;
 using namespace onnxquant::cli;
 
-static const Verb *const verbs[] = {&infoVerb,  &preprocessVerb, &calibrateVerb,
-                                    &mergeVerb, &quantizeVerb,   &compileVerb,
-                                    &runVerb,   &benchVerb,      &testVerb};
+static const Verb *const verbs[] = {
+    &infoVerb,     &preprocessVerb, &calibrateVerb, &mergeVerb,
+    &quantizeVerb, &debugVerb,      &evaluateVerb,  &sensitivityVerb,
+    &compileVerb,  &runVerb,        &benchVerb,     &testVerb};
 
 static void printVerbs(raw_ostream &os) {
   os << "onnxq: float ONNX models into int8 programs\n\n"

@@ -7,7 +7,7 @@
 // | folder of .npy, .npz or .pb files | those of each |
 // | .npy, .npz | along the first axis |
 // | .pb (TensorProto) | one, or along the first axis if it has one more |
-// | idx file (as MNIST's) | along the first axis, as gray images |
+// | idx file (as MNIST's), also gzip | along the first axis, as gray images |
 //
 // The order is that of the names. INPUT=PATH gives each of several inputs a
 // source of its own.
@@ -33,6 +33,8 @@ public:
   /// Whether all samples have the same shapes, as far as can be told without
   /// reading them all; sources of unknown shapes say no.
   virtual bool isUniform() const = 0;
+  /// The file that a sample is in, if that tells it from the others.
+  virtual std::string fileOf(int64_t index) const { return ""; }
 };
 
 struct DataOptions {
@@ -60,6 +62,14 @@ public:
   bool isUniform() const { return uniform; }
   /// One sample in the order of the inputs, with their shapes and types.
   llvm::Expected<Tensors> load(int64_t index) const;
+  /// A sample's place among all samples of the source.
+  int64_t position(int64_t index) const { return chosen[index]; }
+  /// How many samples the source has, chosen or not.
+  int64_t sourceSize() const { return sources[0].second->size(); }
+  /// The file that a sample is in; empty if files hold several.
+  std::string fileOf(int64_t index) const {
+    return sources[0].second->fileOf(chosen[index]);
+  }
 
 private:
   std::vector<InputInfo> inputs;
@@ -72,6 +82,30 @@ private:
 /// Puts samples of equal shapes together along the first dimension. Fails,
 /// naming the input, where they differ.
 llvm::Expected<Tensors> stack(llvm::ArrayRef<Tensors> samples);
+
+/// Reads a data set from its start, so many samples at a time.
+class BatchReader {
+public:
+  BatchReader(const DataSet &data, const DataOptions &options)
+      : data(data), options(options) {}
+
+  /// The next samples, put together; none at the end. Samples that can't be
+  /// read are left out where that is asked for.
+  llvm::Expected<std::optional<Tensors>> next();
+
+  /// The samples of the last batch.
+  llvm::ArrayRef<int64_t> indices() const { return last; }
+  /// How many samples were looked at, and why some were left out.
+  int64_t position() const { return at; }
+  llvm::ArrayRef<std::string> skipped() const { return reasons; }
+
+private:
+  const DataSet &data;
+  const DataOptions &options;
+  int64_t at = 0;
+  std::vector<int64_t> last;
+  std::vector<std::string> reasons;
+};
 
 /// I/N, or `auto` for what the engine that started this process says: Slurm
 /// array jobs, Open MPI, Kubernetes indexed jobs. Sets shard and shards.

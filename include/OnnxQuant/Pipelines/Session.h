@@ -4,6 +4,7 @@
 #define ONNXQUANT_PIPELINES_SESSION_H
 
 #include "OnnxQuant/Pipelines/Compile.h"
+#include "OnnxQuant/Support/Executor.h"
 #include "OnnxQuant/Support/HostTensor.h"
 
 struct onnxq_library;
@@ -23,6 +24,9 @@ private:
   LoadedLibrary() = default;
   onnxq_library *library = nullptr;
 };
+
+/// A loaded library as a program.
+std::unique_ptr<Program> makeProgram(std::unique_ptr<LoadedLibrary> library);
 
 /// Checks inputs against what a model states and runs it. Inputs are in the
 /// model's order. Errors name the input, or the node that failed.

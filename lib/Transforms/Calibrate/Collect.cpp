@@ -23,19 +23,8 @@ using Clock = std::chrono::steady_clock;
 /// How often a checkpoint is written.
 static constexpr std::chrono::seconds checkpointPeriod(30);
 
-static FailureOr<func::FuncOp> graphOf(ModuleOp module) {
-  for (auto entry : module.getOps<ir::EntryPointOp>())
-    if (auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-            entry, entry.getFuncAttr()))
-      return function;
-  auto functions = module.getOps<func::FuncOp>();
-  if (functions.empty() || !llvm::hasSingleElement(functions))
-    return module.emitError("expects one entry point, or one function");
-  return *functions.begin();
-}
-
 FailureOr<std::vector<InputInfo>> onnxquant::graphInputs(ModuleOp module) {
-  FailureOr<func::FuncOp> graph = graphOf(module);
+  FailureOr<func::FuncOp> graph = findGraph(module);
   if (failed(graph))
     return failure();
   std::vector<InputInfo> inputs;
@@ -58,10 +47,8 @@ FailureOr<std::vector<InputInfo>> onnxquant::graphInputs(ModuleOp module) {
   return inputs;
 }
 
-/// Gives a graph's inputs the shapes of tensors; the first dimension stays open
-/// where `keepFirst`.
-static void specialize(func::FuncOp graph, const Tensors &inputs,
-                       bool keepFirst) {
+void onnxquant::specializeInputs(func::FuncOp graph, const Tensors &inputs,
+                                 bool keepFirst) {
   SmallVector<Type> types(graph.getArgumentTypes());
   for (auto [index, tensor] : llvm::enumerate(inputs)) {
     auto type = cast<RankedTensorType>(types[index]);
@@ -193,11 +180,11 @@ LogicalResult Collector::readBatch(std::vector<Tensors> &samples) {
 }
 
 LogicalResult Collector::compile(const Tensors &first) {
-  FailureOr<func::FuncOp> graph = graphOf(*copy);
+  FailureOr<func::FuncOp> graph = findGraph(*copy);
   if (failed(graph))
     return failure();
   if (data->isUniform())
-    specialize(*graph, first, /*keepFirst=*/options.data.batch > 1);
+    specializeInputs(*graph, first, /*keepFirst=*/options.data.batch > 1);
   Clock::time_point start = Clock::now();
   auto compiled = executor.compile(*copy);
   if (failed(compiled))

@@ -36,8 +36,7 @@ static bool isObservable(Value value) {
          !value.getDefiningOp<ir::ConstantOp>();
 }
 
-/// The graph's function: the entry point's, or the only one.
-static FailureOr<func::FuncOp> findGraph(ModuleOp module) {
+FailureOr<func::FuncOp> onnxquant::findGraph(ModuleOp module) {
   for (auto entry : module.getOps<ir::EntryPointOp>())
     if (auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
             entry, entry.getFuncAttr()))
@@ -114,9 +113,7 @@ valuesToObserve(ModuleOp module, func::FuncOp graph,
   return SmallVector<Value>(values.begin(), values.end());
 }
 
-/// The axis of a tensor's channels: the second for what convolutions and
-/// pooling see, the last for products; -1 if its size is not known.
-static int64_t channelAxisOf(Value value) {
+int64_t onnxquant::channelAxisOf(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t rank = type.getRank();
   if (rank < 2)

@@ -27,6 +27,11 @@ struct CollectOptions {
 /// The inputs of a module's graph. Errors are diagnostics.
 llvm::FailureOr<std::vector<InputInfo>> graphInputs(mlir::ModuleOp module);
 
+/// Gives a graph's inputs the shapes of tensors; the first dimension stays open
+/// where `keepFirst`.
+void specializeInputs(mlir::func::FuncOp graph, const Tensors &inputs,
+                      bool keepFirst);
+
 /// Runs samples through an instrumented copy of a module. Tensors of the module
 /// without a name get one. Errors are diagnostics; where the work was
 /// interrupted, that is one.

@@ -4,6 +4,7 @@
 #define ONNXQUANT_TRANSFORMS_CALIBRATE_INSTRUMENT_H
 
 #include "OnnxQuant/Support/ObserverLayout.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <set>
 #include <string>
@@ -38,6 +39,14 @@ struct Instrumented {
   /// Tensors that could not be observed, having no name.
   int64_t unnamed = 0;
 };
+
+/// The graph's function: the entry point's, or the only one. Errors are
+/// diagnostics.
+llvm::FailureOr<mlir::func::FuncOp> findGraph(mlir::ModuleOp module);
+
+/// The axis of a ranked tensor's channels: the second for what convolutions and
+/// pooling see, the last for products; -1 if its size is not known.
+int64_t channelAxisOf(mlir::Value value);
 
 /// Adds observers to a module with one graph. Its last input becomes the number
 /// of samples in a run, its last output the state's words. Errors are
