@@ -2,11 +2,15 @@
  *
  *   onnxq-runner run LIBRARY INPUTS OUTPUTS
  *   onnxq-runner bench LIBRARY INPUTS SECONDS
+ *   onnxq-runner serve LIBRARY INPUTS OUTPUTS
  *
  * INPUTS and OUTPUTS hold tensors one after the other, in the machine's byte
  * order: type and rank as 32 bits, the sizes and the number of bytes as 64 bits
  * each, the bytes. `bench` prints the milliseconds of loading, the peak of
- * resident memory in KiB, and the milliseconds of every run. */
+ * resident memory in KiB, and the milliseconds of every run. `serve` runs once,
+ * prints the milliseconds of loading and of that run, and then answers every
+ * number on standard input with a line of so many times, after the peak of
+ * memory: blocks of runs that a caller alternates with those of others. */
 
 #include "onnxquant-c/runtime.h"
 #include <stdio.h>
@@ -14,6 +18,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+
+enum { mostRuns = 10 * 1000 * 1000 };
 
 static onnxq_error error;
 
@@ -94,14 +100,14 @@ static int runOnce(const onnxq_model *model, const onnxq_tensor *inputs,
  * the caches. */
 static int bench(const onnxq_model *model, const onnxq_tensor *inputs,
                  onnxq_tensor *outputs, double seconds, double loading) {
-  enum { mostRuns = 10 * 1000 * 1000 };
   size_t count = 0, room = 1024;
   double *times = malloc(room * sizeof(*times));
   void *workspace = onnxq_make_workspace(model);
   if (!times || !workspace)
     return complain("not enough memory");
   double end = 0;
-  for (int first = 1; first || count < 3 || (now() < end && count < mostRuns);
+  for (int first = 1;
+       first || count < 3 || (now() < end && count < (size_t)mostRuns);
        first = 0) {
     double start = now();
     if (onnxq_run(model, workspace, inputs, model->num_inputs, outputs,
@@ -131,11 +137,49 @@ static int bench(const onnxq_model *model, const onnxq_tensor *inputs,
   return 0;
 }
 
+/* Runs as often as standard input asks for, until it ends. */
+static int serve(const onnxq_model *model, const onnxq_tensor *inputs,
+                 onnxq_tensor *outputs, const char *path, double loading) {
+  double start = now();
+  if (runOnce(model, inputs, outputs, path) != 0)
+    return 1;
+  printf("%.6f %.6f\n", loading, now() - start);
+  fflush(stdout);
+  void *workspace = onnxq_make_workspace(model);
+  if (!workspace)
+    return complain("not enough memory");
+  long count;
+  while (scanf("%ld", &count) == 1 && count > 0 && count <= mostRuns) {
+    double *times = malloc((size_t)count * sizeof(*times));
+    if (!times)
+      return complain("not enough memory");
+    for (long run = 0; run < count; ++run) {
+      for (int32_t i = 0; i < model->num_outputs; ++i)
+        onnxq_release(&outputs[i]);
+      start = now();
+      if (onnxq_run(model, workspace, inputs, model->num_inputs, outputs,
+                    model->num_outputs, &error) != ONNXQ_OK)
+        return complain(error.message);
+      times[run] = now() - start;
+    }
+    printf("%ld", peakKiB());
+    for (long run = 0; run < count; ++run)
+      printf(" %.6f", times[run]);
+    printf("\n");
+    fflush(stdout);
+    free(times);
+  }
+  onnxq_free_workspace(workspace);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   int isBench = argc == 5 && strcmp(argv[1], "bench") == 0;
-  if (!isBench && (argc != 5 || strcmp(argv[1], "run") != 0)) {
+  int isServe = argc == 5 && strcmp(argv[1], "serve") == 0;
+  if (!isBench && !isServe && (argc != 5 || strcmp(argv[1], "run") != 0)) {
     fprintf(stderr, "usage: onnxq-runner run LIBRARY INPUTS OUTPUTS\n"
-                    "       onnxq-runner bench LIBRARY INPUTS SECONDS\n");
+                    "       onnxq-runner bench LIBRARY INPUTS SECONDS\n"
+                    "       onnxq-runner serve LIBRARY INPUTS OUTPUTS\n");
     return 2;
   }
   onnxq_library *library;
@@ -156,7 +200,8 @@ int main(int argc, char **argv) {
   fclose(file);
   onnxq_tensor *outputs = tensors + model->num_inputs;
   int status = isBench ? bench(model, tensors, outputs, atof(argv[4]), loading)
-                       : runOnce(model, tensors, outputs, argv[4]);
+               : isServe ? serve(model, tensors, outputs, argv[4], loading)
+                         : runOnce(model, tensors, outputs, argv[4]);
   for (int32_t i = 0; i < model->num_inputs; ++i)
     free(tensors[i].data);
   for (int32_t i = 0; i < model->num_outputs; ++i)
