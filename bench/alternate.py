@@ -16,7 +16,7 @@ import tempfile
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "test" / "Integration"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "test" / "Integration"))
 
 from harness import BUILD, CACHE, ONNXQ, run  # noqa: E402
 

@@ -18,7 +18,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "test" / "Integration"))
+sys.path.append(str(ROOT / "test" / "Integration"))
 
 import quantized_models  # noqa: E402
 from harness import CACHE  # noqa: E402
