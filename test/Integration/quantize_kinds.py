@@ -3,7 +3,7 @@
 widths, trained quantizers, and the layers of a captcha reader.
 
 Each is quantized, run by ONNX Runtime unoptimized and as users have it, and by our code. Both agree to 45 dB, or to 90
-dB from quantizer to quantizer (see quantized_models.cut_at_quantizers). A pattern chooses cases by name; --all adds
+dB (55 dB in float16) from quantizer to quantizer (see quantized_models.cut_at_quantizers). A pattern chooses cases by name; --all adds
 the slow ones.
 """
 
@@ -136,7 +136,7 @@ def check(tally, folder, kind):
         if worst < 45:
             cut = q.cut_at_quantizers(folder, target, kind.feeds, level)
             print(f"{kind.name}: {worst:.1f} dB, {cut:.1f} dB from quantizer to quantizer", flush=True)
-            worst = 45 if cut >= 90 else worst
+            worst = 45 if cut >= (55 if "float16" in kind.name else 90) else worst
         plain = q.run_ort(folder, [(kind.path, kind.feeds)])[0]
         distance = min(q.sqnr(plain[name], ours[name]) for name in plain)
     except Exception as error:

@@ -138,11 +138,12 @@ def run_ort(folder, jobs, level=None):
 def level_for(options):
     """The level of optimization that ONNX Runtime is exact with.
 
-    Unoptimized, quantizers and float ops run one by one, so that nothing can saturate. QLinear ops with unsigned
-    activations need an optimization to be exact; with signed ones they are, and that optimization breaks them.
+    Unoptimized, quantizers and float ops run one by one, so that nothing can saturate. Integer products of unsigned with
+    signed numbers need an optimization to be exact. QLinear ops of signed numbers are exact, and it breaks them.
     """
     options = list(map(str, options))
-    return EXACT if "qlinear" in options and "s8" not in options else None
+    integers = "qlinear" in options or "integer" in options or "--contrib-ops" in options
+    return EXACT if integers and not ("qlinear" in options and "s8" in options) else None
 
 
 def cut_at_quantizers(folder, model, feeds, level=None):
@@ -167,6 +168,9 @@ def cut_at_quantizers(folder, model, feeds, level=None):
                 else onnx.mapping.NP_TYPE_TO_TENSOR_TYPE[array.dtype]
             other.graph.input.append(onnx.helper.make_tensor_value_info(name, kind, array.shape))
         other.graph.output.extend(outputs)
+        read = {name for node in nodes for name in node.input}
+        for info in [info for info in other.graph.input if info.name not in read]:
+            other.graph.input.remove(info)
         onnx.save(other, path)
 
     untyped = [onnx.ValueInfoProto(name=name) for name in [*results, *wanted]]
@@ -178,7 +182,8 @@ def cut_at_quantizers(folder, model, feeds, level=None):
     kept = [node for node in graph.node if node not in quantizers]
     typed = [onnx.helper.make_tensor_value_info(name, 1, theirs[name].shape) for name in wanted if theirs[name].dtype == np.float32]
     variant(kept, forced, [*graph.output, *typed], folder / "cut.onnx")
-    ours = run_ours(folder, folder / "cut.onnx", {**{k: v for k, v in feeds.items() if any(k in n.input for n in kept)}, **forced})
+    read = {name for node in kept for name in node.input}
+    ours = run_ours(folder, folder / "cut.onnx", {k: v for k, v in {**feeds, **forced}.items() if k in read})
     return min(sqnr(theirs[name], ours[name]) for name in ours)
 
 
