@@ -14,6 +14,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from fractions import Fraction
 
 import numpy as np
 import onnx
@@ -139,6 +140,45 @@ def statistics(suite):
         # NaN stays NaN; -infinity and -3.4e38 become 0.
         positive = np.where(np.isnan(samples), samples, np.maximum(samples, 0))
         suite.tally.result(f"statistics of {name} after Relu", compare_statistics(entries["y"], reference(positive, axis, 64)))
+
+
+def product(last, channels, shape):
+    """A model whose input has its channels last (MatMul) or second (Conv)."""
+    weights = np.ones((channels, 3) if last else (3, channels, 1, 1), np.float32)
+    graph = helper.make_graph([helper.make_node("MatMul" if last else "Conv", ["x", "w"], ["y"], "node")], "product",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], [numpy_helper.from_array(weights, "w")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7)
+
+
+def exact_sums(suite):
+    """Sums have no rounding at all, whatever the magnitudes: compared with fractions, to the last bit."""
+    for shape, last in (([1, 5, 33, 47], False), ([1, 7, 19], True), ([1, 130, 20], True), ([1, 3, 1, 1], False), ([1, 2, 61, 50], False)):
+        model = suite.path(".onnx")
+        onnx.save(product(last, shape[-1] if last else shape[1], shape), model)
+        spread = np.exp(rng.standard_normal((4, *shape[1:])) * 8)
+        samples = (rng.standard_normal(spread.shape) * spread).astype(np.float32)
+        samples.flat[::17] = 0
+        for place, value in ((3, 1e-40), (5, -3.4e38), (7, np.inf), (9, np.nan), (11, -1e-45)):
+            samples.flat[place] = value
+        data = suite.path(".npy")
+        np.save(data, samples)
+        table = suite.table(f"exact sums of {shape}", model, "--data", data)
+        if not table:
+            continue
+        entry = json.loads(table.read_text())["tensors"]["x"]
+        axis = len(shape) - 1 if last else 1
+        problem = None
+        for channel in range(shape[axis]):
+            values = np.take(samples, channel, axis).ravel()
+            exact = sum(Fraction(float(v)) for v in values[np.abs(values) < 1e38]) * 2 ** 224
+            if int(entry["channel_sums"][channel], 16) != exact:
+                problem = f"the sum of channel {channel} is {entry['channel_sums'][channel]}, expected {int(exact):x}"
+        valid = samples[np.abs(samples) < 1e38]
+        squares = sum(Fraction(float(v)) ** 2 for v in valid) * 2 ** 352
+        if int(entry["squares"], 16) != squares:
+            problem = f"the sum of squares is {entry['squares']}, expected {int(squares):x}"
+        suite.tally.result(f"exact sums of {shape}", problem)
 
 
 def small_floats(suite):
@@ -473,8 +513,8 @@ def main():
     tally = harness.Tally()
     with tempfile.TemporaryDirectory() as folder:
         suite = Suite(pathlib.Path(folder), tally)
-        for part in (statistics, small_floats, independence, ragged, cluster, runtime_extremes, images, bad_data,
-                     never_computed, formats, archives, interruption, memory):
+        for part in (statistics, exact_sums, small_floats, independence, ragged, cluster, runtime_extremes, images,
+                     bad_data, never_computed, formats, archives, interruption, memory):
             part(suite)
     tally.finish()
 

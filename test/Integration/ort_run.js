@@ -2,9 +2,13 @@
 //
 //   node ort_run.js JOBS.jsonl DATA.bin OUTPUT.bin [FIRST]
 //
-// A line of JOBS: {model, inputs[, extra]}, the tensors as {name, type, dims, offset, bytes}
-// with their bytes in DATA; `extra` are further options of the session. A line of output per
-// job: {index, outputs} with tensors of the same form in OUTPUT, or {index, refusal}.
+// A line of JOBS: {model, inputs[, level]}, the tensors as {name, type, dims, offset, bytes}
+// with their bytes in DATA. A line of output per job: {index, outputs} with tensors of the same
+// form in OUTPUT, or {index, refusal}.
+//
+// Graphs run as they are, unless `level` asks for optimization. Sums of products of bytes saturate in
+// 16 bits on processors without VNNI; the option below prevents that, but for QLinearConv and
+// QLinearMatMul it does so in an optimization, of level 'extended'. Level 'all' is what users have.
 'use strict';
 const fs = require('fs');
 const path = require('path');
@@ -35,9 +39,8 @@ async function main() {
       const session = await ort.InferenceSession.create(
           jobs[index].model,
           {
-            graphOptimizationLevel: 'disabled', intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 4,
-            // Sums of products of bytes that don't saturate, whatever the machine can do.
-            extra: {session: {x64quantprecision: '1'}},
+            graphOptimizationLevel: jobs[index].level || 'disabled', intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 4,
+            extra: {session: {x64quantprecision: jobs[index].level === 'all' ? '0' : '1'}},
           });
       const results = await session.run(feeds);
       record.outputs = session.outputNames.map(name => {

@@ -21,6 +21,7 @@ using namespace mlir;
 using namespace onnxquant;
 
 static constexpr llvm::StringLiteral library =
+#include "ObserverSums.mlir.inc"
 #include "Observers.mlir.inc"
     ;
 static constexpr llvm::StringLiteral observeFunction = "onnxq_observe";
@@ -111,10 +112,9 @@ static void lower(onnxq::ObserveSliceOp op) {
   Value channels = b.index(op.getChannels());
   Value row = arith::AddIOp::create(
       b, arith::MulIOp::create(b, op.getOuter(), channels), op.getChannel());
-  Value no = arith::ConstantIntOp::create(b, 0, 1);
   b.call("onnxq_slice", {b.flat(buffer), arith::MulIOp::create(b, row, length),
                          length, op.getOuter(), b.product(buffer, 0, 1),
-                         op.getChannel(), no, channels, b.flat(op.getState()),
+                         op.getChannel(), channels, b.flat(op.getState()),
                          b.index(op.getOffset()), b.index(op.getParts()),
                          b.index(op.getBins()), b.flat(op.getScratch())});
 }

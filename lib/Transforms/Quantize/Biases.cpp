@@ -21,7 +21,7 @@ struct Layer {
   QuantizableOpInterface op;
   Weight *weight;
   unsigned weightOperand, inputOperand;
-  /// The other operand's parameters; null where they are dynamic.
+  /// The other operand; null where it stays float.
   Activation *input;
   int64_t channels = 0, channelAxis = 0, reductionAxis = 0;
 };
@@ -57,13 +57,14 @@ std::optional<Layer> BiasAdjuster::layerOf(QuantizableOpInterface op) {
   layer.inputOperand = operands[0];
   auto weight = plan.weights.find(&op->getOpOperand(layer.weightOperand));
   auto input = plan.activations.find(op->getOperand(layer.inputOperand));
+  bool isFloat = plan.find(op)->weightsOnly;
   std::optional<int64_t> channel = op.getChannelAxis(layer.weightOperand),
                          reduction = op.getReductionAxis(layer.weightOperand);
-  if (weight == plan.weights.end() || input == plan.activations.end() ||
-      !channel || !reduction)
+  if (weight == plan.weights.end() ||
+      (!isFloat && input == plan.activations.end()) || !channel || !reduction)
     return std::nullopt;
   layer.weight = &weight->second;
-  layer.input = &input->second;
+  layer.input = isFloat ? nullptr : &input->second;
   layer.channelAxis = *channel;
   layer.reductionAxis = *reduction;
   layer.channels =
@@ -133,7 +134,8 @@ void BiasAdjuster::makeSafe(Layer &layer, const Bias &bias) {
 }
 
 std::optional<SmallVector<double>> BiasAdjuster::meansOf(Layer &layer) {
-  std::optional<TensorRange> range = getRange(plan.module, layer.input->name);
+  std::optional<TensorRange> range = getRange(
+      plan.module, tensorName(layer.op->getOperand(layer.inputOperand)));
   std::optional<int64_t> wanted = layer.op.getReductionAxis(layer.inputOperand);
   if (!range || range->channelMeans.empty() || range->channelAxis != wanted)
     return std::nullopt;
@@ -224,7 +226,7 @@ void BiasAdjuster::adjust(Node &node) {
   const Parameters &weight = layer->weight->parameters;
   bool own = bias.use->getOwner() == op.getOperation();
   bool integers =
-      own && settings.quantizeBias && !layer->input->dynamic &&
+      own && settings.quantizeBias && layer->input && !layer->input->dynamic &&
       settings.form != Mode::Integer && weight.blockSize == 0 &&
       weight.scaleType == ScaleType::F32 &&
       (weight.values.size() == 1 || weight.axis == layer->channelAxis);

@@ -20,7 +20,7 @@ public:
 private:
   Value create(StringRef opName, ValueRange operands, Type type,
                const Twine &name);
-  Value toFloat(Value sums, Type type, StringRef name);
+  Value toFloat(Value numbers, Type type, StringRef name);
   Value spread(Value parameter, int64_t trailing, StringRef name);
   Value scaleOf(QuantizableOpInterface op, ArrayRef<QuantizedOperand> operands);
   Value singleZeroPoint(Value zeroPoint, StringRef name);
@@ -42,9 +42,9 @@ Value IntegerFolder::create(StringRef opName, ValueRange operands, Type type,
   return op->getResult(0);
 }
 
-Value IntegerFolder::toFloat(Value sums, Type type, StringRef name) {
+Value IntegerFolder::toFloat(Value numbers, Type type, StringRef name) {
   OperationState state(loc, CastOp::getOperationName());
-  state.addOperands(sums);
+  state.addOperands(numbers);
   state.addTypes(type);
   state.addAttribute("to",
                      TypeAttr::get(cast<TensorType>(type).getElementType()));
@@ -80,7 +80,8 @@ Value IntegerFolder::scaleOf(QuantizableOpInterface op,
                              ArrayRef<QuantizedOperand> operands) {
   std::string name = nodeName(op) + "_scales";
   auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-  Type element = cast<TensorType>(op->getResult(0).getType()).getElementType();
+  // Sums of integers leave the range of float16: all is float32 up to here.
+  Type element = builder.getF32Type();
   std::optional<Value> dynamic;
   SmallVector<double> numbers{op.getProductFactor()};
   SmallVector<int64_t> shape;
@@ -144,10 +145,13 @@ std::string IntegerFolder::fold(QuantizableOpInterface op) {
   if (failed(sums))
     return "no integer form: quantizers around it";
   setNames(sums->getDefiningOp(), name + "_quant", name + "_quant_output");
-  Type type = op->getResult(0).getType();
+  auto type = cast<TensorType>(op->getResult(0).getType());
+  TensorType wide = type.clone(builder.getF32Type());
   Value product =
-      create(MulOp::getOperationName(), {toFloat(*sums, type, name), scale},
-             type, name + "_rescale");
+      create(MulOp::getOperationName(), {toFloat(*sums, wide, name), scale},
+             wide, name + "_rescale");
+  if (wide != type)
+    product = toFloat(product, type, name + "_rescale");
   if (bias)
     product = create(AddOp::getOperationName(), {product, bias}, type,
                      name + "_add_bias");

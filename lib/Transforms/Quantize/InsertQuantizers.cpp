@@ -34,9 +34,12 @@ private:
                        const Parameters &parameters);
   Value createDequantize(Location loc, StringRef name, Value value, Pair pair,
                          const Parameters &parameters, Type type);
+  Value createReshape(Location loc, StringRef name, Value value,
+                      RankedTensorType type);
   StringRef opName(StringRef standard, StringRef contrib,
                    const Parameters &parameters) const;
-  Value quantizeConstant(Weight &weight, Pair pair);
+  Value quantizeConstant(Weight &weight, Pair pair,
+                         const Parameters &parameters, ArrayRef<int64_t> shape);
 
   Plan &plan;
   const Settings &settings;
@@ -114,6 +117,19 @@ Value Inserter::createDequantize(Location loc, StringRef name, Value value,
   Operation *op = builder.create(state);
   setNames(op, (name + "_DequantizeLinear").str(),
            (name + "_DequantizeLinear_Output").str());
+  return op->getResult(0);
+}
+
+Value Inserter::createReshape(Location loc, StringRef name, Value value,
+                              RankedTensorType type) {
+  Value shape =
+      createConstant(builder, loc, (name + "_shape").str(), type.getShape(),
+                     {type.getRank()}, builder.getI64Type());
+  OperationState state(loc, ReshapeOp::getOperationName());
+  state.addOperands({value, shape});
+  state.addTypes(type);
+  Operation *op = builder.create(state);
+  setNames(op, (name + "_Reshape").str(), (name + "_Reshape_Output").str());
   return op->getResult(0);
 }
 
@@ -205,14 +221,17 @@ void Inserter::insertActivation(Activation &activation) {
         insert(activation.uses.size() > 1 ? "_" + Twine(i + 1) : Twine("")));
 }
 
-Value Inserter::quantizeConstant(Weight &weight, Pair pair) {
+/// The quantized numbers of a weight, stored in another shape of as many
+/// elements with the parameters that go with it.
+Value Inserter::quantizeConstant(Weight &weight, Pair pair,
+                                 const Parameters &parameters,
+                                 ArrayRef<int64_t> shape) {
   Value value = weight.use->get();
   auto type = cast<RankedTensorType>(value.getType());
-  const Parameters &parameters = weight.parameters;
   SmallVector<double> numbers = *numbersOf(value);
   SmallVector<int64_t> quantized;
   quantized.reserve(numbers.size());
-  ParameterIndex index(type.getShape(), parameters);
+  ParameterIndex index(shape, parameters);
   double signal = 0, noise = 0;
   for (auto [i, number] : llvm::enumerate(numbers)) {
     const ScaleAndZeroPoint &scale = parameters.values[index[i]];
@@ -223,11 +242,22 @@ Value Inserter::quantizeConstant(Weight &weight, Pair pair) {
     noise += error * error;
   }
   weight.sqnr = signalToNoise(std::sqrt(signal), std::sqrt(noise));
+  if (settings.weightPair && shape != type.getShape())
+    value = createConstant(builder, value.getLoc(), weight.name + "_matrix",
+                           numbers, shape, type.getElementType());
   if (settings.weightPair)
     return createQuantize(value.getLoc(), weight.name, value, pair, parameters);
   return createConstant(builder, value.getLoc(), weight.name + "_quantized",
-                        quantized, type.getShape(),
+                        quantized, shape,
                         irType(builder.getContext(), parameters.type));
+}
+
+/// Whether a weight is a stack of matrices with a scale for each column. ONNX
+/// Runtime joins such a dequantizer with the product and then fails, but not if
+/// a Reshape stands between them.
+static bool isStack(const Parameters &parameters, ArrayRef<int64_t> shape) {
+  int64_t rank = shape.size();
+  return rank > 2 && parameters.blockSize == 0 && parameters.axis == rank - 1;
 }
 
 void Inserter::reportWeight(const Weight &weight) {
@@ -258,9 +288,20 @@ void Inserter::insertWeight(Weight &weight) {
     name += "_" + std::to_string(known.size() + 1);
   Pair pair =
       createParameters(value.getLoc(), name, weight.parameters, floatType);
-  Value quantized = quantizeConstant(weight, pair);
-  Value result = createDequantize(value.getLoc(), name, quantized, pair,
-                                  weight.parameters, value.getType());
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  Parameters parameters = weight.parameters;
+  bool stack = settings.form == Mode::QDQ && isStack(parameters, shape);
+  if (stack) {
+    shape = {type.getNumElements() / shape.back(), shape.back()};
+    parameters.axis = 1;
+  }
+  Value quantized = quantizeConstant(weight, pair, parameters, shape);
+  Value result =
+      createDequantize(value.getLoc(), name, quantized, pair, parameters,
+                       RankedTensorType::get(shape, floatType));
+  if (stack)
+    result = createReshape(value.getLoc(), name, result, type);
   known.push_back({weight.parameters, result});
   weight.use->set(result);
   ++plan.report.weights;

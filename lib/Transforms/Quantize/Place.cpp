@@ -1,7 +1,13 @@
 // Chooses the tensors to quantize. Fused placement takes what feeds a
-// contraction, and moves that up through ops that only move data, which costs
-// nothing in accuracy; elementwise ops stay float, to be computed where their
-// operand is made. The other placement takes all tensors of all ops.
+// contraction or is stored between fused regions, and moves that up through ops
+// that only move data, which costs nothing in accuracy; elementwise ops stay
+// float, to be computed where their operand is made. The other placement takes
+// all tensors of all ops.
+//
+// The small products that make gates (factors of whole channels) have quantized
+// weights but float activations: they take no time, and their error would
+// multiply all that they are spread over. So have products with weights in
+// blocks, which no integer arithmetic can sum.
 
 #include "Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,6 +28,7 @@ private:
   void mark(Value value);
   void markOperand(QuantizableOpInterface op, unsigned index);
   void markResults(QuantizableOpInterface op);
+  bool isWeightsOnly(QuantizableOpInterface op);
   void placeContraction(Node &node, QuantizableOpInterface op);
   void placeOther(Node &node, QuantizableOpInterface op);
   bool readsIntegers(OpOperand &use);
@@ -73,10 +80,31 @@ void Placer::markResults(QuantizableOpInterface op) {
   }
 }
 
+bool Placer::isWeightsOnly(QuantizableOpInterface op) {
+  bool some = false, blocks = false;
+  for (unsigned index : op.getQuantizableOperands())
+    if (constantOf(op->getOperand(index))) {
+      some = true;
+      blocks |= settings.blockSize > 0 && op.getReductionAxis(index);
+    }
+  if (!some || op.takesWeightsOnly())
+    return false;
+  return blocks || (settings.placement == Placement::Fused &&
+                    !settings.dynamic && makesGate(op));
+}
+
 void Placer::placeContraction(Node &node, QuantizableOpInterface op) {
   node.quantized = true;
+  node.weightsOnly = isWeightsOnly(op);
   for (unsigned index : op.getQuantizableOperands())
-    markOperand(op, index);
+    if (!node.weightsOnly || constantOf(op->getOperand(index)))
+      markOperand(op, index);
+  if (node.weightsOnly) {
+    node.reason = settings.blockSize > 0
+                      ? "weights only: blocks are summed in float"
+                      : "weights only: it makes factors of whole channels";
+    return;
+  }
   if (settings.placement == Placement::EveryOp) {
     markResults(op);
     return;
@@ -126,7 +154,9 @@ bool Placer::readsIntegers(OpOperand &use) {
   if (!op || !plan.isSelected(op) ||
       !llvm::is_contained(op.getQuantizableOperands(), use.getOperandNumber()))
     return false;
-  return op.isContraction() || (op.movesData() && plan.find(op)->quantized);
+  Node *node = plan.find(op);
+  return op.isContraction() ? !node->weightsOnly
+                            : op.movesData() && node->quantized;
 }
 
 /// From the last op to the first: what is quantized after it was moved is
@@ -181,7 +211,7 @@ bool Placer::isUsed(OpOperand &use, const Activation &activation) {
   if (inner && !settings.enableSubgraph)
     return false;
   Node *node = plan.find(owner);
-  return !node || !node->excluded;
+  return !node || (!node->excluded && !node->weightsOnly);
 }
 
 void Placer::collectUses() {
@@ -213,8 +243,11 @@ LogicalResult Placer::run() {
   }
   bool staticFused =
       settings.placement == Placement::Fused && !settings.dynamic;
-  if (staticFused)
+  if (staticFused) {
+    for (Value value : findStored(plan))
+      mark(value);
     hoist();
+  }
   collectUses();
   for (Node &node : plan.nodes)
     if (node.selected && !node.quantized && node.reason.empty())

@@ -80,6 +80,8 @@ struct Node {
   bool selected = false;
   bool quantized = false;
   bool excluded = false;
+  /// A contraction whose activation stays float.
+  bool weightsOnly = false;
   std::string reason;
   NodeReport report;
 
@@ -119,6 +121,12 @@ struct Plan {
 llvm::LogicalResult selectNodes(Plan &plan);
 /// Chooses the tensors to quantize.
 llvm::LogicalResult placeQuantizers(Plan &plan);
+/// Whether a contraction makes factors that whole channels are multiplied with,
+/// or the like: one number for each channel, spread over a larger tensor.
+bool makesGate(onnx::QuantizableOpInterface contraction);
+/// The tensors that one fused region stores for another, without those that
+/// only outputs are made from.
+llvm::SmallVector<mlir::Value> findStored(Plan &plan);
 /// Gives each activation its parameters; tensors that share numbers share them.
 llvm::LogicalResult collectActivations(Plan &plan);
 /// Gives each weight its parameters.

@@ -88,9 +88,9 @@ LogicalResult WeightCollector::chooseShape(Weight &weight,
       return success();
     }
   }
-  // The integer forms of products have one scale on the left.
-  bool single = settings.form != Mode::QDQ && operand == 0;
-  if (!settings.perChannel || single)
+  // Integer products have one scale on the left, also where a runtime makes
+  // them of quantizers.
+  if (!settings.perChannel || operand == 0)
     return success();
   if (std::optional<int64_t> axis = op.getChannelAxis(operand)) {
     parameters.axis = axis;
@@ -171,6 +171,11 @@ LogicalResult WeightCollector::collect(Weight &weight) {
     ranges.assign(count, {*override.min, *override.max});
   for (auto [range, result] : llvm::zip(ranges, parameters.values))
     result = computeScale(range.min, range.max, rule);
+  // A channel of zeros has no scale of its own; symmetric channels keep one zero
+  // point, since integer products run with one only.
+  if (symmetric && several)
+    for (ScaleAndZeroPoint &value : parameters.values)
+      value.zeroPoint = computeScale(-1, 1, rule).zeroPoint;
   return success();
 }
 

@@ -8,7 +8,7 @@
 // CHECK: %[[STATE:.*]] = memref.reinterpret_cast %[[S]] to offset: [0], sizes: [%{{.*}}], strides: [1] : memref<999xi64> to memref<?xi64>
 // CHECK: call @onnxq_observe(%[[FLAT]], {{.*}}, %[[STATE]],
 // CHECK-NOT: onnxq.observe
-// CHECK: func.func private @onnxq_row
+// CHECK: func.func private @onnxq_extent
 // CHECK: func.func private @onnxq_observe
 func.func @channels(%x: memref<2x8x4x4xf32>, %state: memref<999xi64>) {
   onnxq.observe "x" %x into %state {bins = 16 : i64, channel_axis = 1 : i64, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : memref<2x8x4x4xf32>, memref<999xi64>

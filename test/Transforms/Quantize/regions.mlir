@@ -1,0 +1,63 @@
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize | FileCheck %s
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize=report=%t.json -o /dev/null && FileCheck %s --check-prefix=REPORT < %t.json
+
+// What a pooling and a Mul read is stored between regions, and quantized once.
+// The convolution that makes the gate has integer weights and a float input.
+module attributes {onnxq.calibration = {
+    x = {min = 0.0 : f64, max = 1.0 : f64}, c = {min = -1.0 : f64, max = 2.55 : f64},
+    r = {min = 0.0 : f64, max = 2.55 : f64}, m = {min = 0.0 : f64, max = 1.0 : f64},
+    g = {min = 0.0 : f64, max = 1.0 : f64}, s = {min = 0.0 : f64, max = 1.0 : f64}, p = {min = 0.0 : f64, max = 1.0 : f64}}} {
+  // CHECK-LABEL: func.func @gate
+  // CHECK: %[[C:.*]] = "onnx.Conv"
+  // CHECK: %[[Q:.*]] = "onnx.QuantizeLinear"(%[[C]]
+  // CHECK: %[[R:.*]] = "onnx.DequantizeLinear"(%[[Q]]
+  // CHECK: %[[M:.*]] = "onnx.GlobalAveragePool"(%[[R]])
+  // CHECK: %[[G:.*]] = "onnx.Conv"(%[[M]], 
+  // CHECK: %[[S:.*]] = "onnx.Sigmoid"(%[[G]])
+  // CHECK: %[[P:.*]] = "onnx.Mul"(%[[R]], %[[S]])
+  // CHECK: "onnx.QuantizeLinear"(%[[P]]
+  func.func @gate(%x: tensor<1x2x4x4xf32> {onnx.name = "x"}) -> (tensor<1x2x4x4xf32> {onnx.name = "y"}) {
+    %none = "onnx.NoValue"() {value} : () -> none
+    %w = onnx.Constant {onnx_result_names = ["w"]} dense<[[[[0.5]], [[0.25]]], [[[0.125]], [[1.0]]]]> : tensor<2x2x1x1xf32>
+    %c = "onnx.Conv"(%x, %w, %none) {onnx_node_name = "first", onnx_result_names = ["c"]} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>, none) -> tensor<1x2x4x4xf32>
+    %r = "onnx.Relu"(%c) {onnx_node_name = "relu", onnx_result_names = ["r"]} : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+    %m = "onnx.GlobalAveragePool"(%r) {onnx_node_name = "mean", onnx_result_names = ["m"]} : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
+    %g = "onnx.Conv"(%m, %w, %none) {onnx_node_name = "squeeze", onnx_result_names = ["g"]} : (tensor<1x2x1x1xf32>, tensor<2x2x1x1xf32>, none) -> tensor<1x2x1x1xf32>
+    %s = "onnx.Sigmoid"(%g) {onnx_node_name = "sigmoid", onnx_result_names = ["s"]} : (tensor<1x2x1x1xf32>) -> tensor<1x2x1x1xf32>
+    %p = "onnx.Mul"(%r, %s) {onnx_node_name = "mul", onnx_result_names = ["p"]} : (tensor<1x2x4x4xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+    %y = "onnx.Conv"(%p, %w, %none) {onnx_node_name = "last", onnx_result_names = ["y"]} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>, none) -> tensor<1x2x4x4xf32>
+    onnx.Return %y : tensor<1x2x4x4xf32>
+  }
+}
+
+// -----
+
+// The sum is computed behind the second convolution, and the result of the first
+// waits for it in memory; that of the second doesn't. The sum of the last two
+// leads to no contraction: it is the model's head.
+module attributes {onnxq.calibration = {
+    x = {min = 0.0 : f64, max = 1.0 : f64}, a = {min = -1.0 : f64, max = 1.0 : f64},
+    b = {min = -1.0 : f64, max = 1.0 : f64}, s = {min = -1.0 : f64, max = 1.0 : f64}, y = {min = -1.0 : f64, max = 1.0 : f64}}} {
+  // CHECK-LABEL: func.func @shortcut
+  // CHECK: %[[A:.*]] = "onnx.Conv"
+  // CHECK: %[[Q:.*]] = "onnx.QuantizeLinear"(%[[A]]
+  // CHECK: %[[D:.*]] = "onnx.DequantizeLinear"(%[[Q]]
+  // CHECK: %[[B:.*]] = "onnx.Conv"
+  // CHECK-NEXT: %[[S:.*]] = "onnx.Add"(%[[D]], %[[B]])
+  // CHECK: "onnx.QuantizeLinear"(%[[S]]
+  // CHECK: %[[L:.*]] = "onnx.Conv"
+  // CHECK-NEXT: %[[Y:.*]] = "onnx.Add"(%[[L]]
+  // CHECK-NEXT: onnx.Return %[[Y]]
+  // REPORT: "placement": "fused"
+  func.func @shortcut(%x: tensor<1x1x4x4xf32> {onnx.name = "x"}) -> (tensor<1x1x4x4xf32> {onnx.name = "y"}) {
+    %none = "onnx.NoValue"() {value} : () -> none
+    %w = onnx.Constant {onnx_result_names = ["w"]} dense<0.5> : tensor<1x1x1x1xf32>
+    %v = onnx.Constant {onnx_result_names = ["v"]} dense<0.25> : tensor<1x1x1x1xf32>
+    %a = "onnx.Conv"(%x, %w, %none) {onnx_node_name = "left", onnx_result_names = ["a"]} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>, none) -> tensor<1x1x4x4xf32>
+    %b = "onnx.Conv"(%x, %v, %none) {onnx_node_name = "right", onnx_result_names = ["b"]} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>, none) -> tensor<1x1x4x4xf32>
+    %s = "onnx.Add"(%a, %b) {onnx_node_name = "sum", onnx_result_names = ["s"]} : (tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
+    %l = "onnx.Conv"(%s, %w, %none) {onnx_node_name = "last", onnx_result_names = ["l"]} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>, none) -> tensor<1x1x4x4xf32>
+    %y = "onnx.Add"(%l, %s) {onnx_node_name = "head", onnx_result_names = ["y"]} : (tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
+    onnx.Return %y : tensor<1x1x4x4xf32>
+  }
+}
