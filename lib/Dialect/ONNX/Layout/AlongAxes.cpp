@@ -86,7 +86,7 @@ static FailureOr<OpLayout> getReduced(Operation *op, TensorPlace place,
   else if (place.isResult)
     input = addDims(perm, *axes, *rank);
   else
-    result = dropDims(perm, *axes);
+    result = layout::dropDims(perm, *axes);
   return layout;
 }
 

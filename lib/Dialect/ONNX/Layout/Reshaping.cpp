@@ -39,7 +39,7 @@ struct OnesModel : public Base<OnesModel<Op, removes>, Op> {
     Permutation &shorter = removes ? layout.results[0] : layout.operands[0];
     if (place.isResult != removes) {
       longer.assign(perm.begin(), perm.end());
-      shorter = dropDims(perm, *axes);
+      shorter = layout::dropDims(perm, *axes);
     } else {
       shorter.assign(perm.begin(), perm.end());
       longer = addDims(perm, *axes, std::max(*in, *out));
