@@ -10,8 +10,10 @@ using namespace onnxquant::kernels;
 
 /// Cycles until a multiply-add's result can be added to.
 static constexpr double latency = 4;
-/// Loop control of a step, and what a tile costs beside its sums, in steps.
+/// Loop control of a step, and what a vector of weights costs for being read
+/// from the second level of cache.
 static constexpr double overhead = 0.25;
+static constexpr double weightOverhead = 0.15;
 /// Rows that are taken for many if their number isn't known.
 static constexpr int64_t manyRows = 4096;
 
@@ -31,16 +33,17 @@ static int64_t getRows(const TargetInfo &target, int64_t vectors) {
     // Groups of four; the row's element is a scalar register.
     return (registers / 4 - vectors) / vectors;
   }
-  // A row's elements are a register with multiplication by lane, else one
-  // serves all rows.
+  // A row's elements are a register with multiplication by lane, else two
+  // serve all rows: with one, LLVM spills.
   if (target.arch == TargetInfo::Arch::AArch64)
     return (registers - vectors - 1) / (vectors + 1);
-  return (registers - vectors - 1) / vectors;
+  return (registers - vectors - 2) / vectors;
 }
 
 static double getStepCost(int64_t rows, int64_t vectors) {
   double work = rows * vectors * 0.5, loads = (rows + vectors) * 0.5;
-  return std::max({work, loads, latency}) + overhead;
+  return std::max({work, loads, latency}) + overhead +
+         vectors * weightOverhead;
 }
 
 RegisterTile kernels::chooseTile(const TargetInfo &target, int64_t rows,
