@@ -90,7 +90,8 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
     pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createLowerCopies());
   ParallelizeOptions parallelize;
-  parallelize.threads = options.threads;
+  // A check that fails leaves the run, which only the run's own thread can do.
+  parallelize.threads = options.checkBounds ? 1 : options.threads;
   pm.addPass(createParallelize(parallelize));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

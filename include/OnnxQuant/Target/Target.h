@@ -79,8 +79,9 @@ llvm::Expected<Objects> emitObjects(mlir::ModuleOp module,
                                     const ObjectOptions &objects,
                                     const TargetOptions &options);
 
-/// Links objects to a shared library with the target's linker, and with OpenMP's
-/// library where it is needed. The library appears whole or not at all.
+/// Links objects to a shared library with the target's linker, and with
+/// OpenMP's library where it is needed. The library appears whole or not at
+/// all.
 llvm::Error linkSharedLibrary(const Objects &objects, llvm::StringRef output,
                               const TargetOptions &options,
                               bool usesOpenMP = false);
