@@ -8,6 +8,8 @@ against those made on all, the cache of compiled models, profiles and memory pla
 import json
 import math
 import pathlib
+import shutil
+import struct
 import subprocess
 import tempfile
 
@@ -107,6 +109,54 @@ def check_powers(folder):
         if not distances[worst] <= 1:
             problem = f"{distances[worst]:.2f} ulp at {x[worst]!r}, {y[worst]!r}"
     tally.result("Pow of floats", problem)
+
+
+def bundle(path, arrays):
+    """Tensors as the runner reads them."""
+    with open(path, "wb") as file:
+        for array in arrays:
+            file.write(struct.pack("<ii", F32, array.ndim) + struct.pack(f"<{array.ndim}q", *array.shape) + struct.pack("<q", array.nbytes))
+            file.write(array.tobytes())
+
+
+def check_machines(folder):
+    """The functions give the same bits on other machines."""
+    x = np.concatenate([all_floats(1 << 16), rng.normal(0, 4, 1000).astype(np.float32)])
+    names = list(FUNCTIONS) + ["Gelu"]
+    nodes = [helper.make_node(name, ["x"], [f"y{i}"]) for i, name in enumerate(names)]
+    nodes.append(helper.make_node("Pow", ["x", "e"], ["power"]))
+    outputs = [f"y{i}" for i in range(len(names))] + ["power"]
+    path = save(folder / "machines.onnx", nodes, [("x", [len(x)])], [(name, [len(x)]) for name in outputs],
+                [("e", np.array(1.7, np.float32))], opset=20)
+    bundle(folder / "x.bundle", [x])
+    results = {}
+    for target, system in (("x86-64-v3", None), ("aarch64", "aarch64"), ("riscv64+v", "riscv64")):
+        runner = [str(harness.BUILD / "bin" / "onnxq-runner")]
+        if system:
+            compiler, emulator = f"{system}-linux-gnu-gcc", f"qemu-{system}"
+            if not shutil.which(compiler) or not shutil.which(emulator):
+                print(f"  skipped: {target}: {compiler} or {emulator} isn't there")
+                tally.skipped += 1
+                continue
+            built = subprocess.run([compiler, "-std=gnu11", f"-I{harness.ROOT}/include", f"{harness.ROOT}/tools/onnxq-runner/onnxq-runner.c",
+                                    f"{harness.ROOT}/lib/Runtime/Runtime.c", "-ldl", "-o", folder / f"runner-{system}"], capture_output=True, text=True)
+            if built.returncode:
+                tally.result(f"a runner for {target}", built.stderr[:300])
+                continue
+            cpu = ["-cpu", "rv64,v=true,vlen=128"] if system == "riscv64" else []
+            runner = [emulator, *cpu, "-L", f"/usr/{system}-linux-gnu", str(folder / f"runner-{system}")]
+        library = folder / f"machines-{target}.so"
+        problem = complaint(run("compile", path, "-o", library, "--target", target))
+        if not problem:
+            problem = complaint(harness.run([*runner, "run", library, folder / "x.bundle", folder / "y.bundle"], timeout=300))
+        if not problem:
+            results[target] = (folder / "y.bundle").read_bytes()
+            data = np.frombuffer(results[target], np.uint32)
+            # NaN has many forms.
+            values = data.view(np.float32)
+            results[target] = np.where(np.isnan(values), np.uint32(0x7fc00000), data).tobytes()
+            problem = None if results[target] == results.get("x86-64-v3") else "other bits than on x86-64-v3"
+        tally.result(f"functions on {target}", problem)
 
 
 # A network --------------------------------------------------------------------
@@ -260,6 +310,7 @@ def main():
         folder = pathlib.Path(name)
         check_functions(folder)
         check_powers(folder)
+        check_machines(folder)
         model = network(folder / "network.onnx")
         check_threads(folder, model)
         check_objects(folder, model)

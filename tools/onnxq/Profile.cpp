@@ -71,7 +71,7 @@ onnxquant::cli::readProfile(StringRef text, const ProfiledNodes &nodes,
     if (spent.getAsInteger(10, nanoseconds))
       return wrong(line);
     auto [node, kind] = what.split('\t');
-    double share = nanoseconds * 1e-6 / profile.runs;
+    double share = nanoseconds * 1e-6;
     times[(node.empty() ? "(" + kind + ")" : node).str()] += share;
     profile.milliseconds += share;
   }
