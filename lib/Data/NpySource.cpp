@@ -1,5 +1,6 @@
-// A NumPy file read one sample at a time, so that memory doesn't grow with the
-// file.
+// Arrays in files read one sample at a time, so that memory doesn't grow with
+// the file: NumPy's, archives of them that aren't packed, and whatever else
+// knows where its arrays lie.
 
 #include "OnnxQuant/Support/NumPy.h"
 #include "SourceSupport.h"
@@ -37,11 +38,9 @@ static StringRef valueOf(StringRef header, StringRef key) {
                                : header.drop_front(at + key.size() + 3).ltrim();
 }
 
-static Expected<Header> readHeader(StringRef path) {
-  uint64_t size;
-  if (std::error_code code = sys::fs::file_size(path, size))
-    return fail(path + ": " + code.message());
-  auto start = MemoryBuffer::getFileSlice(path, std::min(size, headerRoom), 0,
+/// Reads the header of an array that takes `size` bytes of a file from `at` on.
+static Expected<Header> readHeader(StringRef path, uint64_t at, uint64_t size) {
+  auto start = MemoryBuffer::getFileSlice(path, std::min(size, headerRoom), at,
                                           /*IsVolatile=*/true);
   if (!start)
     return fail(path + ": " + start.getError().message());
@@ -84,35 +83,41 @@ static Expected<Header> readHeader(StringRef path) {
     return fail(path + ": has a shape that can't be read");
   if (header.offset + static_cast<uint64_t>(bytesNeeded) > size)
     return fail(path + ": is truncated");
+  header.offset += at;
   return header;
 }
 
 namespace {
 
-class NpySource : public DataSource {
+class InFileSource : public DataSource {
 public:
-  NpySource(StringRef path, int32_t type, uint64_t offset, ArraySplit split)
-      : path(path), type(type), offset(offset), split(std::move(split)) {}
-  int64_t size() const override { return split.count; }
+  InFileSource(StringRef path, std::vector<FileArray> arrays,
+               std::vector<ArraySplit> splits)
+      : path(path), arrays(std::move(arrays)), splits(std::move(splits)) {}
+  int64_t size() const override { return splits[0].count; }
   bool isUniform() const override { return true; }
   Expected<Tensors> load(int64_t index) const override {
-    HostTensor sample;
-    sample.type = type;
-    sample.dims = split.dims;
-    uint64_t bytes = sample.numElements() * elementBytes(type);
-    auto part = MemoryBuffer::getFileSlice(path, bytes, offset + index * bytes,
-                                           /*IsVolatile=*/true);
-    if (!part)
-      return fail(path + ": " + part.getError().message());
-    sample.data.assign((*part)->getBufferStart(), (*part)->getBufferEnd());
-    return Tensors{std::move(sample)};
+    Tensors samples;
+    for (auto [place, split] : zip(arrays, splits)) {
+      HostTensor sample;
+      sample.name = place.array.name;
+      sample.type = place.array.type;
+      sample.dims = split.dims;
+      uint64_t bytes = sample.numElements() * elementBytes(sample.type);
+      auto part = MemoryBuffer::getFileSlice(
+          path, bytes, place.offset + index * bytes, /*IsVolatile=*/true);
+      if (!part)
+        return fail(path + ": " + part.getError().message());
+      sample.data.assign((*part)->getBufferStart(), (*part)->getBufferEnd());
+      samples.push_back(std::move(sample));
+    }
+    return samples;
   }
 
 private:
   std::string path;
-  int32_t type;
-  uint64_t offset;
-  ArraySplit split;
+  std::vector<FileArray> arrays;
+  std::vector<ArraySplit> splits;
 };
 
 /// Arrays that can't be read in parts.
@@ -133,15 +138,53 @@ private:
 
 } // namespace
 
+std::unique_ptr<DataSource>
+onnxquant::openInFile(StringRef path, std::vector<FileArray> arrays,
+                      std::vector<ArraySplit> splits) {
+  return std::make_unique<InFileSource>(path, std::move(arrays),
+                                        std::move(splits));
+}
+
+Expected<std::optional<std::vector<FileArray>>>
+onnxquant::findNpzArrays(StringRef path) {
+  auto entries = listNpz(path);
+  if (!entries)
+    return entries.takeError();
+  std::vector<FileArray> arrays;
+  for (const NpzEntry &entry : *entries) {
+    if (!entry.isStored)
+      return std::nullopt;
+    Expected<Header> header = readHeader(path, entry.offset, entry.bytes);
+    if (!header)
+      return header.takeError();
+    if (header->fortranOrder)
+      return std::nullopt;
+    FileArray found;
+    found.array.name = entry.name;
+    found.array.type = header->type;
+    found.array.dims = header->dims;
+    found.offset = header->offset;
+    arrays.push_back(std::move(found));
+  }
+  return arrays;
+}
+
 Expected<std::unique_ptr<DataSource>>
 onnxquant::openNpy(StringRef path, const InputInfo &input) {
-  Expected<Header> header = readHeader(path);
+  uint64_t size;
+  if (std::error_code code = sys::fs::file_size(path, size))
+    return fail(path + ": " + code.message());
+  Expected<Header> header = readHeader(path, 0, size);
   if (!header)
     return header.takeError();
   ArraySplit split = splitArray(header->dims, input, /*firstIsSamples=*/true);
-  if (!header->fortranOrder)
-    return std::make_unique<NpySource>(path, header->type, header->offset,
-                                       std::move(split));
+  if (!header->fortranOrder) {
+    FileArray place;
+    place.array.type = header->type;
+    place.array.dims = header->dims;
+    place.offset = header->offset;
+    return openInFile(path, {std::move(place)}, {std::move(split)});
+  }
   auto array = readNpy(path);
   if (!array)
     return array.takeError();

@@ -175,13 +175,14 @@ private:
 // Opening
 //===----------------------------------------------------------------------===//
 
-static Expected<std::unique_ptr<DataSource>>
-openArrays(StringRef path, std::vector<HostTensor> arrays,
-           const InputInfo &input, bool onlyInput, bool firstIsSamples) {
+Expected<std::vector<ArraySplit>>
+onnxquant::splitArrays(StringRef path, ArrayRef<HostTensor> arrays,
+                       const InputInfo &input, bool onlyInput,
+                       bool firstIsSamples) {
   if (arrays.empty())
     return fail(path + ": holds no array");
   std::vector<ArraySplit> splits;
-  for (HostTensor &array : arrays) {
+  for (const HostTensor &array : arrays) {
     if (onlyInput || arrays.size() == 1)
       splits.push_back(splitArray(array.dims, input, firstIsSamples));
     else {
@@ -194,7 +195,28 @@ openArrays(StringRef path, std::vector<HostTensor> arrays,
     if (splits.back().count != splits[0].count)
       return fail(path + ": arrays differ in their number of samples");
   }
-  return std::make_unique<ArraySource>(std::move(arrays), std::move(splits));
+  return splits;
+}
+
+static Expected<std::unique_ptr<DataSource>>
+openArrays(StringRef path, std::vector<HostTensor> arrays,
+           const InputInfo &input, bool onlyInput, bool firstIsSamples) {
+  auto splits = splitArrays(path, arrays, input, onlyInput, firstIsSamples);
+  if (!splits)
+    return splits.takeError();
+  return std::make_unique<ArraySource>(std::move(arrays), std::move(*splits));
+}
+
+static Expected<std::unique_ptr<DataSource>>
+openPlaces(StringRef path, std::vector<FileArray> places,
+           const InputInfo &input, bool onlyInput, bool firstIsSamples) {
+  std::vector<HostTensor> arrays;
+  for (const FileArray &place : places)
+    arrays.push_back(place.array);
+  auto splits = splitArrays(path, arrays, input, onlyInput, firstIsSamples);
+  if (!splits)
+    return splits.takeError();
+  return openInFile(path, std::move(places), std::move(*splits));
 }
 
 static Expected<std::unique_ptr<DataSource>>
@@ -218,6 +240,12 @@ openFile(StringRef path, const InputInfo &input, bool onlyInput,
   if (extension == ".npy")
     return openNpy(path, input);
   if (extension == ".npz") {
+    auto places = findNpzArrays(path);
+    if (!places)
+      return places.takeError();
+    if (*places)
+      return openPlaces(path, std::move(**places), input, onlyInput,
+                        /*firstIsSamples=*/true);
     auto arrays = readNpz(path);
     if (!arrays)
       return arrays.takeError();
@@ -225,6 +253,9 @@ openFile(StringRef path, const InputInfo &input, bool onlyInput,
                       /*firstIsSamples=*/true);
   }
   if (extension == ".pb") {
+    if (std::optional<TensorPlace> place = locateTensorProto(path))
+      return openPlaces(path, {{place->tensor, place->offset}}, input,
+                        onlyInput, /*firstIsSamples=*/false);
     auto tensor = readTensorProto(path);
     if (!tensor)
       return tensor.takeError();

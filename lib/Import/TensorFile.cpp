@@ -5,6 +5,8 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
 
 using namespace mlir;
 using namespace onnxquant;
@@ -73,4 +75,76 @@ llvm::Expected<HostTensor> onnxquant::readTensorProto(StringRef path) {
                 ", which can't be computed with");
   tensor.data = bytesOf(*elements);
   return tensor;
+}
+
+std::optional<TensorPlace> onnxquant::locateTensorProto(StringRef path) {
+  namespace io = ::google::protobuf::io;
+  using ::google::protobuf::internal::WireFormatLite;
+  // Mapped, so that only what is read here takes memory.
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false);
+  if (!file || (*file)->getBufferSize() > INT32_MAX)
+    return std::nullopt;
+  io::CodedInputStream stream(
+      reinterpret_cast<const uint8_t *>((*file)->getBufferStart()),
+      static_cast<int>((*file)->getBufferSize()));
+  TensorPlace place;
+  std::optional<uint64_t> bytes;
+  while (uint32_t tag = stream.ReadTag()) {
+    uint64_t number;
+    uint32_t length;
+    switch (tag) {
+    case ::onnx::TensorProto::kDimsFieldNumber << 3:
+      if (!stream.ReadVarint64(&number))
+        return std::nullopt;
+      place.tensor.dims.push_back(static_cast<int64_t>(number));
+      break;
+    case ::onnx::TensorProto::kDimsFieldNumber << 3 | 2: {
+      if (!stream.ReadVarint32(&length))
+        return std::nullopt;
+      auto limit = stream.PushLimit(static_cast<int>(length));
+      while (stream.BytesUntilLimit() > 0) {
+        if (!stream.ReadVarint64(&number))
+          return std::nullopt;
+        place.tensor.dims.push_back(static_cast<int64_t>(number));
+      }
+      stream.PopLimit(limit);
+      break;
+    }
+    case ::onnx::TensorProto::kDataTypeFieldNumber << 3:
+      if (!stream.ReadVarint64(&number))
+        return std::nullopt;
+      place.tensor.type = static_cast<int32_t>(number);
+      break;
+    case ::onnx::TensorProto::kNameFieldNumber << 3 | 2:
+      if (!stream.ReadVarint32(&length) ||
+          !stream.ReadString(&place.tensor.name, static_cast<int>(length)))
+        return std::nullopt;
+      break;
+    case ::onnx::TensorProto::kRawDataFieldNumber << 3 | 2:
+      if (!stream.ReadVarint32(&length))
+        return std::nullopt;
+      place.offset = stream.CurrentPosition();
+      bytes = length;
+      if (!stream.Skip(static_cast<int>(length)))
+        return std::nullopt;
+      break;
+    case ::onnx::TensorProto::kDocStringFieldNumber << 3 | 2:
+      if (!WireFormatLite::SkipField(&stream, tag))
+        return std::nullopt;
+      break;
+    default:
+      // Elements in a field of their own type, in parts or in another file.
+      return std::nullopt;
+    }
+  }
+  unsigned each = elementBytes(place.tensor.type);
+  int32_t type = place.tensor.type;
+  bool isNarrow = type == ::onnx::TensorProto::UINT4 ||
+                  type == ::onnx::TensorProto::INT4 || type == 23;
+  if (!bytes || each == 0 || isNarrow || !stream.ConsumedEntireMessage() ||
+      llvm::any_of(place.tensor.dims, [](int64_t dim) { return dim < 0; }) ||
+      static_cast<uint64_t>(place.tensor.numElements()) * each != *bytes)
+    return std::nullopt;
+  return place;
 }

@@ -31,6 +31,8 @@ public:
   Archive(StringRef data, StringRef path) : data(data), path(path) {}
   Expected<std::vector<Entry>> readDirectory();
   Expected<std::string> extract(const Entry &entry);
+  /// Where an entry's data begins.
+  Expected<uint64_t> locate(const Entry &entry) const;
 
 private:
   Error truncated() const { return fail(path, "is truncated"); }
@@ -101,10 +103,8 @@ Expected<std::vector<Entry>> Archive::readDirectory() {
   return entries;
 }
 
-Expected<std::string> Archive::extract(const Entry &entry) {
+Expected<uint64_t> Archive::locate(const Entry &entry) const {
   constexpr size_t headBytes = 30;
-  // Deflate makes nothing smaller than to a 1032nd.
-  constexpr uint64_t mostRatio = 1032;
   if (entry.offset > data.size() || data.size() - entry.offset < headBytes)
     return truncated();
   const char *head = data.data() + entry.offset;
@@ -112,7 +112,16 @@ Expected<std::string> Archive::extract(const Entry &entry) {
       entry.offset + headBytes + read16le(head + 26) + read16le(head + 28);
   if (begin > data.size() || data.size() - begin < entry.packedBytes)
     return truncated();
-  StringRef packed = data.substr(begin, entry.packedBytes);
+  return begin;
+}
+
+Expected<std::string> Archive::extract(const Entry &entry) {
+  // Deflate makes nothing smaller than to a 1032nd.
+  constexpr uint64_t mostRatio = 1032;
+  Expected<uint64_t> begin = locate(entry);
+  if (!begin)
+    return begin.takeError();
+  StringRef packed = data.substr(*begin, entry.packedBytes);
   auto damaged = [&]() {
     return fail(path, "'" + entry.name + "' is damaged");
   };
@@ -186,4 +195,48 @@ Expected<std::vector<HostTensor>> onnxquant::readNpz(StringRef path) {
     tensors.push_back(std::move(*tensor));
   }
   return tensors;
+}
+
+/// Compares the checksum of a part of a file, without keeping it in memory.
+static Error checkPart(StringRef path, uint64_t begin, const Entry &entry) {
+  constexpr uint64_t piece = 1 << 22;
+  uLong checksum = crc32(0, nullptr, 0);
+  for (uint64_t done = 0; done < entry.bytes; done += piece) {
+    auto part = MemoryBuffer::getFileSlice(
+        path, std::min(piece, entry.bytes - done), begin + done,
+        /*IsVolatile=*/true);
+    if (!part)
+      return fail(path, part.getError().message());
+    checksum = crc32(checksum,
+                     reinterpret_cast<const Bytef *>((*part)->getBufferStart()),
+                     (*part)->getBufferSize());
+  }
+  if (checksum != entry.checksum)
+    return fail(path, "'" + entry.name + "' is damaged");
+  return Error::success();
+}
+
+Expected<std::vector<NpzEntry>> onnxquant::listNpz(StringRef path) {
+  auto file = MemoryBuffer::getFile(path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!file)
+    return fail(path, "cannot be opened: " + file.getError().message());
+  Archive archive((*file)->getBuffer(), path);
+  auto entries = archive.readDirectory();
+  if (!entries)
+    return entries.takeError();
+  std::vector<NpzEntry> result;
+  for (const Entry &entry : *entries) {
+    Expected<uint64_t> begin = archive.locate(entry);
+    if (!begin)
+      return begin.takeError();
+    bool isStored = entry.method == 0 && entry.bytes == entry.packedBytes;
+    if (isStored)
+      if (Error error = checkPart(path, *begin, entry))
+        return error;
+    StringRef name = entry.name;
+    name.consume_back(".npy");
+    result.push_back({name.str(), isStored, *begin, entry.bytes});
+  }
+  return result;
 }

@@ -16,6 +16,17 @@ llvm::Expected<HostTensor> parseNpy(llvm::StringRef bytes,
 /// order; each has its name there.
 llvm::Expected<std::vector<HostTensor>> readNpz(llvm::StringRef path);
 
+/// An array of an archive: where its `.npy` file begins in the archive, if it
+/// is stored there as it is.
+struct NpzEntry {
+  std::string name;
+  bool isStored = false;
+  uint64_t offset = 0, bytes = 0;
+};
+/// The arrays of an archive without their data. The checksums of stored ones
+/// are compared, a part of the file at a time.
+llvm::Expected<std::vector<NpzEntry>> listNpz(llvm::StringRef path);
+
 /// Writes an array. Types that NumPy doesn't have are written as their bits.
 llvm::Error writeNpy(const HostTensor &tensor, llvm::StringRef path);
 
