@@ -63,3 +63,40 @@ func.func @shared_weights(%x: tensor<1x1x4xf32>) -> (tensor<1x1x4xf32>, tensor<1
   %y = "onnx.Mul"(%0, %s) : (tensor<1x1x4xf32>, tensor<f32>) -> tensor<1x1x4xf32>
   onnx.Return %y, %1 : tensor<1x1x4xf32>, tensor<1x1x4xf32>
 }
+
+// A product of any rank with a matrix on the right: its columns are scaled.
+// CHECK-LABEL: @columns(
+// CHECK: dense<{{\[\[}}6.000000e+00, 1.500000e+01], [6.000000e+00, 1.500000e+01]]> : tensor<2x2xf32>
+// CHECK: onnx.MatMul
+// CHECK-NOT: onnx.Mul"
+// CHECK: onnx.Return
+func.func @columns(%x: tensor<?x4x2xf32>) -> tensor<?x4x2xf32> {
+  %w = onnx.Constant dense<3.0> : tensor<2x2xf32>
+  %s = onnx.Constant dense<[[[2.0, 5.0]]]> : tensor<1x1x2xf32>
+  %0 = "onnx.MatMul"(%x, %w) : (tensor<?x4x2xf32>, tensor<2x2xf32>) -> tensor<?x4x2xf32>
+  %y = "onnx.Mul"(%0, %s) : (tensor<?x4x2xf32>, tensor<1x1x2xf32>) -> tensor<?x4x2xf32>
+  onnx.Return %y : tensor<?x4x2xf32>
+}
+
+// Rows are no columns.
+// CHECK-LABEL: @rows(
+// CHECK: onnx.MatMul
+// CHECK: onnx.Mul
+func.func @rows(%x: tensor<?x2x2xf32>) -> tensor<?x2x2xf32> {
+  %w = onnx.Constant dense<3.0> : tensor<2x2xf32>
+  %s = onnx.Constant dense<[[2.0], [5.0]]> : tensor<2x1xf32>
+  %0 = "onnx.MatMul"(%x, %w) : (tensor<?x2x2xf32>, tensor<2x2xf32>) -> tensor<?x2x2xf32>
+  %y = "onnx.Mul"(%0, %s) : (tensor<?x2x2xf32>, tensor<2x1xf32>) -> tensor<?x2x2xf32>
+  onnx.Return %y : tensor<?x2x2xf32>
+}
+
+// A constant of a higher rank changes the product's.
+// CHECK-LABEL: @higher(
+// CHECK: onnx.Mul
+func.func @higher(%x: tensor<2x2xf32>) -> tensor<1x2x2xf32> {
+  %w = onnx.Constant dense<3.0> : tensor<2x2xf32>
+  %s = onnx.Constant dense<2.0> : tensor<1x1x1xf32>
+  %0 = "onnx.MatMul"(%x, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %y = "onnx.Mul"(%0, %s) : (tensor<2x2xf32>, tensor<1x1x1xf32>) -> tensor<1x2x2xf32>
+  onnx.Return %y : tensor<1x2x2xf32>
+}
