@@ -140,8 +140,8 @@ std::optional<TensorPlace> onnxquant::locateTensorProto(StringRef path) {
   }
   unsigned each = elementBytes(place.tensor.type);
   int32_t type = place.tensor.type;
-  bool isNarrow = type == ::onnx::TensorProto::UINT4 ||
-                  type == ::onnx::TensorProto::INT4 || type == 23;
+  // Types of 4 bits, from UINT4 on, are stored in pairs.
+  bool isNarrow = type >= 21;
   if (!bytes || each == 0 || isNarrow || !stream.ConsumedEntireMessage() ||
       llvm::any_of(place.tensor.dims, [](int64_t dim) { return dim < 0; }) ||
       static_cast<uint64_t>(place.tensor.numElements()) * each != *bytes)
