@@ -49,11 +49,6 @@ Value kernels::makeWindow(ImplicitLocOpBuilder &b, Operation *node,
   return op.getResult(0);
 }
 
-/// A vector per channel.
-static Extra perChannel(ImplicitLocOpBuilder &b, Value vector, int64_t rank) {
-  return {vector, AffineMap::get(rank, 0, b.getAffineDimExpr(rank - 1))};
-}
-
 /// Rows of taps per channel as rows of channels per tap.
 template <typename T>
 static Value makeTapRows(ImplicitLocOpBuilder &b, ArrayRef<T> rows,
@@ -83,7 +78,7 @@ Value kernels::makeDepthwiseSums(ImplicitLocOpBuilder &b, Operation *node,
   spec.window = window;
   spec.element = b.getI32Type();
   if (bias && !isa<NoneType>(bias.getType())) {
-    spec.extras.push_back(perChannel(b, bias, type.getRank()));
+    spec.extras.push_back(perChannel(bias, type.getRank()));
     spec.epilogue = [](ImplicitLocOpBuilder &b, ValueRange arguments) -> Value {
       return arith::AddIOp::create(b, arguments[0], arguments[1]);
     };
@@ -131,7 +126,7 @@ struct DepthwiseToWindow : OpRewritePattern<onnx::ConvOp> {
     spec.element = f32;
     if (!isa<NoneType>(op.getB().getType())) {
       spec.extras.push_back(
-          perChannel(b, makeCast(b, op, op.getB(), f32), rank));
+          perChannel(makeCast(b, op, op.getB(), f32), rank));
       spec.epilogue = [](ImplicitLocOpBuilder &b,
                          ValueRange arguments) -> Value {
         return arith::AddFOp::create(b, arguments[0], arguments[1]);
