@@ -10,9 +10,9 @@ using namespace onnxquant;
 using namespace onnxquant::kernels;
 namespace window = onnxquant::onnx::window;
 
-std::optional<KernelWindow>
-kernels::getKernelWindow(Operation *op, RankedTensorType input,
-                         ArrayRef<int64_t> kernel) {
+std::optional<KernelWindow> kernels::getKernelWindow(Operation *op,
+                                                     RankedTensorType input,
+                                                     ArrayRef<int64_t> kernel) {
   SmallVector<onnx::Dim> dims(kernel.begin(), kernel.end());
   window::Window attributes = window::getWindow(op, kernel.size(), dims);
   KernelWindow result;

@@ -125,8 +125,7 @@ struct DepthwiseToWindow : OpRewritePattern<onnx::ConvOp> {
     spec.window = window->window;
     spec.element = f32;
     if (!isa<NoneType>(op.getB().getType())) {
-      spec.extras.push_back(
-          perChannel(makeCast(b, op, op.getB(), f32), rank));
+      spec.extras.push_back(perChannel(makeCast(b, op, op.getB(), f32), rank));
       spec.epilogue = [](ImplicitLocOpBuilder &b,
                          ValueRange arguments) -> Value {
         return arith::AddFOp::create(b, arguments[0], arguments[1]);

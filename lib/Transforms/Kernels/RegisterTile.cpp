@@ -42,8 +42,7 @@ static int64_t getRows(const TargetInfo &target, int64_t vectors) {
 
 static double getStepCost(int64_t rows, int64_t vectors) {
   double work = rows * vectors * 0.5, loads = (rows + vectors) * 0.5;
-  return std::max({work, loads, latency}) + overhead +
-         vectors * weightOverhead;
+  return std::max({work, loads, latency}) + overhead + vectors * weightOverhead;
 }
 
 RegisterTile kernels::chooseTile(const TargetInfo &target, int64_t rows,

@@ -171,8 +171,8 @@ LogicalResult WeightCollector::collect(Weight &weight) {
     ranges.assign(count, {*override.min, *override.max});
   for (auto [range, result] : llvm::zip(ranges, parameters.values))
     result = computeScale(range.min, range.max, rule);
-  // A channel of zeros has no scale of its own; symmetric channels keep one zero
-  // point, since integer products run with one only.
+  // A channel of zeros has no scale of its own; symmetric channels keep one
+  // zero point, since integer products run with one only.
   if (symmetric && several)
     for (ScaleAndZeroPoint &value : parameters.values)
       value.zeroPoint = computeScale(-1, 1, rule).zeroPoint;

@@ -18,7 +18,7 @@
 // SSE: pmaddwd {{.*}}%xmm
 // NEON: smlal
 // SDOT: sdot
-// I8MM: usdot
+// I8MM: {{usdot|sudot}}
 // RVV: vwmacc
 
 module {
