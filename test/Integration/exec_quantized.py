@@ -2,7 +2,8 @@
 """Quantized, fused and recurrent ops against ONNX Runtime, on models of one node.
 
 Each case runs with static shapes and constant weights, and again with every
-dimension and operand open until run time. Scales leave no ties where the runtime
+dimension and operand open until run time, with the results that constant weights
+give: the runtime's products of bytes that aren't saturate on some processors. Scales leave no ties where the runtime
 adds the zero point before it rounds, or sums rounded numbers. A pattern as argument
 chooses cases; ONNXQUANT_CASES names a folder to keep them in. Prints a line per
 failure, then the totals.
@@ -363,7 +364,10 @@ def main():
                 onnx.save(model, path)
                 jobs.append((path, feeds))
                 cases.append((name, case, model, feeds))
-        for (name, case, model, feeds), record in zip(cases, ort.outputs_of(folder, jobs)):
+        expected = {}
+        for (name, case, model, feeds), record in zip(cases, ort.outputs_of(folder, jobs, "extended")):
+            # Where weights are constant the runtime can be made exact on every processor.
+            record = expected.setdefault(case.name, record) if "arrays" in expected.get(case.name, record) else record
             if "arrays" not in record:
                 print(f"refused by ONNX Runtime: {name}: {record['refusal'][:150]}")
                 continue
