@@ -223,6 +223,50 @@ def product_case(rng, graph):
     return value, requantize(sums, alpha * layer.x_scale * layer.w_scale / layer.y_scale, layer.y_zero)
 
 
+def island_case(rng, graph):
+    """A float op between dequantizers, a quantizer behind it or not."""
+    is_conv = rng.random() < 0.6
+    channels, columns, size = int(rng.choice([3, 16, 32])), int(rng.choice([5, 16, 24])), int(rng.integers(3, 8))
+    kind = rng.choice([np.uint8, np.int8])
+    x = draw(rng, kind, [1, channels, size, size] if is_conv else [size, channels], "whole")
+    depth = channels * (9 if is_conv else 1)
+    shape = [columns, channels, 3, 3] if is_conv else [channels, columns]
+    layer = Layer(rng, kind, shape, columns, depth)
+    c = graph.constant
+    value = graph.node("DequantizeLinear", [graph.input(x, (1,)), c(layer.x_scale), c(layer.x_zero)])
+    weights = graph.node("DequantizeLinear", [c(layer.w), c(layer.w_scale), c(np.broadcast_to(
+        layer.w_zero, layer.w_scale.shape).copy() if layer.w_zero.ndim <= layer.w_scale.ndim else layer.w_zero)],
+        axis=0 if is_conv else 1)
+    rank = x.ndim
+    w = layer.w.astype(np.int64) - (along(layer.w_zero.astype(np.int64), rank + 1) if is_conv else layer.w_zero.astype(np.int64))
+    left = x.astype(np.int64) - int(layer.x_zero)
+    scale = layer.x_scale * layer.w_scale
+    if is_conv:
+        sums = convolve(left, w, 1, [1, 1], [1, 1], [1, 1, 1, 1])
+        operands = [value, weights]
+        if layer.bias is not None:
+            operands.append(graph.node("DequantizeLinear", [c(layer.bias), c(scale), ""], axis=0))
+            sums = sums + along(layer.bias.astype(np.int64), rank)
+        value = graph.node("Conv", operands, pads=[1, 1, 1, 1])
+        scale = along(scale, rank)
+    else:
+        sums = left @ w
+        value = graph.node("MatMul", [value, weights])
+    is_relu = rng.random() < 0.5
+    if is_relu:
+        value = graph.node("Relu", [value])
+    if rng.random() < 0.4:
+        real = sums.astype(np.int32).astype(f32) * scale
+        return value, np.maximum(real, f32(0)) if is_relu else real
+    value = graph.node("QuantizeLinear", [value, c(layer.y_scale), c(layer.y_zero)])
+    if is_relu:
+        sums = np.maximum(sums, 0)
+    return value, requantize(sums, scale / layer.y_scale, layer.y_zero)
+
+
+CASES = (conv_case, product_case, conv_case, island_case, conv_case, product_case, island_case)
+
+
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     require_tools()
@@ -230,8 +274,8 @@ def main():
         folder = pathlib.Path(os.environ.get("ONNXQUANT_CASES") or temporary)
         for number in range(count):
             rng = np.random.default_rng(number)
-            graph = Graph(rng, is_open=number % 2 == 1)
-            output, array = (conv_case if number % 5 < 3 else product_case)(rng, graph)
+            graph = Graph(rng, is_open=number % 4 > 1)
+            output, array = CASES[number % len(CASES)](rng, graph)
             model = graph.model(output, array)
             write_case(folder / f"case_{number:04}", model, graph.feeds, [array])
         command = [ONNXQ, "test", str(folder), "--filter", ".", "--rtol", "0", "--atol", "0", *sys.argv[2:]]

@@ -58,6 +58,21 @@ struct IntegerProduct {
 mlir::Value makeSums(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
                      IntegerProduct product);
 
+/// A convolution of integers. `input` is [N, C, spatial..], or has its channels
+/// last; zero points and the bias may be left out.
+struct IntegerConvolution {
+  mlir::Value input, inputZero;
+  mlir::Value filters, filterZero;
+  mlir::Value bias;
+  int64_t group;
+  bool isLast;
+};
+/// The sums of a convolution, channels last; says why if no kernel has them.
+/// Those of a filter per channel are a window's, others a contraction's.
+llvm::FailureOr<mlir::Value>
+makeConvolutionSums(mlir::PatternRewriter &rewriter, mlir::Operation *op,
+                    const IntegerConvolution &convolution);
+
 //===----------------------------------------------------------------------===//
 // After the sums
 //===----------------------------------------------------------------------===//

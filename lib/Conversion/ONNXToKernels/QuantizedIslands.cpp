@@ -132,45 +132,28 @@ struct ConvIsland : OpRewritePattern<onnx::ConvOp> {
     auto x = getDequantized(op.getX()), w = getDequantized(op.getW());
     if (!x || !w || !x->hasOneScale() || (!w->hasOneScale() && w->axis != 0))
       return rewriter.notifyMatchFailure(op, "its operands aren't quantized");
-    auto input = dyn_cast<RankedTensorType>(op.getX().getType());
-    int64_t group = op.getGroup();
-    auto weights = readFilters(w->bytes, w->zero, group);
-    if (!input || !weights || input.getRank() < 3)
+    auto type = dyn_cast<RankedTensorType>(w->bytes.getType());
+    if (!type || type.getRank() < 3)
       return rewriter.notifyMatchFailure(op, "its weights aren't constant");
-    auto shape = cast<RankedTensorType>(w->bytes.getType()).getShape();
-    if (shape[1] * group != input.getDimSize(1) ||
-        (!isAbsent(x->zero) && !isSingle(x->zero)))
-      return rewriter.notifyMatchFailure(op, "its sizes don't go together");
-    if (group > 1 && shape[1] < 4)
-      return rewriter.notifyMatchFailure(op, "its groups are too small");
-    auto window = getKernelWindow(op, input, shape.drop_front(2));
-    if (!window || !hasOutput(input, *window))
-      return rewriter.notifyMatchFailure(op, "its pads are open");
+    int64_t columns = type.getDimSize(0);
     bool hasBias = !isAbsent(op.getB());
-    if (hasBias && !isVectorBias(op.getB(), shape[0]))
+    if (hasBias && !isVectorBias(op.getB(), columns))
       return rewriter.notifyMatchFailure(op, "its bias has an open size");
-
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Factor factor = multiply(b, op, x->scale, w->scale);
-    Value bias =
-        hasBias ? getIntegerBias(op.getB(), factor, shape[0]) : Value();
-    Value sums = makeSums(b, op,
-                          {toChannelsLast(b, op, x->bytes), x->zero,
-                           std::move(*weights), *window, bias});
-    finish(rewriter, op, sums, factor, bias || !hasBias ? Value() : op.getB(),
-           /*isConvolution=*/true);
+    // Only numbers that are known can be those of a bias; no op is made yet.
+    Value bias;
+    if (hasBias && x->scale.numbers && w->scale.numbers)
+      bias = getIntegerBias(op.getB(), multiply(b, op, x->scale, w->scale),
+                            columns);
+    FailureOr<Value> sums = makeConvolutionSums(
+        rewriter, op,
+        {x->bytes, x->zero, w->bytes, w->zero, bias,
+         static_cast<int64_t>(op.getGroup()), /*isLast=*/false});
+    if (failed(sums))
+      return failure();
+    finish(rewriter, op, *sums, multiply(b, op, x->scale, w->scale),
+           bias || !hasBias ? Value() : op.getB(), /*isConvolution=*/true);
     return success();
-  }
-
-  static bool hasOutput(RankedTensorType input, const KernelWindow &window) {
-    size_t rank = window.kernel.size();
-    for (size_t i = 0; i < rank; ++i)
-      if (!input.isDynamicDim(i + 2) &&
-          onnxq::countWindows(input.getDimSize(i + 2), window.kernel[i],
-                              window.strides[i], window.dilations[i],
-                              window.pads[i] + window.pads[rank + i]) < 1)
-        return false;
-    return true;
   }
 };
 } // namespace

@@ -8,54 +8,9 @@ using namespace onnxquant;
 using namespace onnxquant::kernels;
 namespace ms = onnxquant::onnx::microsoft;
 
-/// Groups with fewer channels aren't a contraction's matter.
-static constexpr int64_t minChannels = 4;
-
 //===----------------------------------------------------------------------===//
 // Convolutions
 //===----------------------------------------------------------------------===//
-
-/// The sums of a convolution of `x` [N, C, spatial..], or with its channels
-/// last; the reason if it isn't one that a kernel computes.
-static FailureOr<Value> makeConvSums(PatternRewriter &rewriter, Operation *op,
-                                     Value x, Value xZero, Value w, Value wZero,
-                                     int64_t group, Value bias, bool isLast) {
-  auto input = dyn_cast<RankedTensorType>(x.getType());
-  if (!input || input.getRank() < 3)
-    return rewriter.notifyMatchFailure(op, "its rank is unknown");
-  if (isLast) {
-    SmallVector<int64_t> shape = {input.getDimSize(0), input.getShape().back()};
-    shape.append(input.getShape().begin() + 1, input.getShape().end() - 1);
-    input = RankedTensorType::get(shape, input.getElementType());
-  }
-  if (!isAbsent(xZero) && !isSingle(xZero))
-    return rewriter.notifyMatchFailure(op, "its zero point varies");
-  auto weights = readFilters(w, wZero, group);
-  if (!weights)
-    return rewriter.notifyMatchFailure(op, "its weights aren't constant");
-  auto shape = cast<RankedTensorType>(w.getType()).getShape();
-  if (static_cast<int64_t>(shape.size()) != input.getRank() ||
-      shape[1] * group != input.getDimSize(1))
-    return rewriter.notifyMatchFailure(op, "its sizes don't go together");
-  if (group > 1 && shape[1] < minChannels)
-    return rewriter.notifyMatchFailure(op, "its groups are too small");
-  if (!isAbsent(bias) &&
-      (cast<ShapedType>(bias.getType()).getShape() != shape.take_front()))
-    return rewriter.notifyMatchFailure(op, "its bias has an open size");
-  auto window = getKernelWindow(op, input, shape.drop_front(2));
-  if (!window)
-    return rewriter.notifyMatchFailure(op, "its pads are open");
-  size_t rank = window->kernel.size();
-  for (size_t i = 0; i < rank; ++i)
-    if (!input.isDynamicDim(i + 2) &&
-        onnxq::countWindows(input.getDimSize(i + 2), window->kernel[i],
-                            window->strides[i], window->dilations[i],
-                            window->pads[i] + window->pads[rank + i]) < 1)
-      return rewriter.notifyMatchFailure(op, "its window doesn't fit");
-  ImplicitLocOpBuilder b(op->getLoc(), rewriter);
-  Value last = isLast ? x : toChannelsLast(b, op, x);
-  return makeSums(b, op, {last, xZero, std::move(*weights), *window, bias});
-}
 
 /// Both domains' QLinearConv.
 template <typename OpTy>
@@ -66,9 +21,10 @@ static LogicalResult rewriteQLinearConv(OpTy op, PatternRewriter &rewriter,
   if (!x || !w || !y || !isSingle(op.getXScale()) ||
       !isSingle(op.getYScale()) || !isSingle(op.getYZeroPoint()))
     return rewriter.notifyMatchFailure(op, "its scales have open shapes");
-  FailureOr<Value> sums =
-      makeConvSums(rewriter, op, op.getX(), op.getXZeroPoint(), op.getW(),
-                   op.getWZeroPoint(), op.getGroup(), op.getB(), isLast);
+  FailureOr<Value> sums = makeConvolutionSums(
+      rewriter, op,
+      {op.getX(), op.getXZeroPoint(), op.getW(), op.getWZeroPoint(), op.getB(),
+       static_cast<int64_t>(op.getGroup()), isLast});
   if (failed(sums))
     return failure();
   ImplicitLocOpBuilder b(op.getLoc(), rewriter);
@@ -102,9 +58,10 @@ struct ConvIntegerToContract : OpRewritePattern<onnx::ConvIntegerOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::ConvIntegerOp op,
                                 PatternRewriter &rewriter) const override {
-    FailureOr<Value> sums = makeConvSums(
-        rewriter, op, op.getX(), op.getXZeroPoint(), op.getW(),
-        op.getWZeroPoint(), op.getGroup(), /*bias=*/{}, /*isLast=*/false);
+    FailureOr<Value> sums = makeConvolutionSums(
+        rewriter, op,
+        {op.getX(), op.getXZeroPoint(), op.getW(), op.getWZeroPoint(),
+         /*bias=*/{}, static_cast<int64_t>(op.getGroup()), /*isLast=*/false});
     if (failed(sums))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);

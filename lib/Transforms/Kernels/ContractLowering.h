@@ -5,6 +5,7 @@
 #define ONNXQUANT_LIB_TRANSFORMS_KERNELS_CONTRACTLOWERING_H
 
 #include "LowerKernels.h"
+#include "RoundedEpilogue.h"
 
 namespace onnxquant::kernels {
 
@@ -96,6 +97,8 @@ protected:
   /// The elements of sums, and how many of them an epilogue computes at once.
   mlir::Type sumType;
   int64_t storedLanes;
+  /// Set if the epilogue ends in a byte that has a shorter form.
+  std::optional<RoundedEpilogue> rounded;
 };
 
 } // namespace onnxquant::kernels

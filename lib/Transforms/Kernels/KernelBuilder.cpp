@@ -227,9 +227,11 @@ void KernelBuilder::storeVector(Value vector, Value memory, Value place,
 //===----------------------------------------------------------------------===//
 
 Value KernelBuilder::repeatOnVectors(Region &region, ArrayRef<Value> arguments,
-                                     int64_t lanes) {
+                                     int64_t lanes, Value result) {
   IRMapping mapping;
   Block &block = region.front();
+  if (!result)
+    result = cast<onnxq::YieldOp>(block.getTerminator()).getValue();
   mapping.map(block.getArguments(), arguments);
   auto lookUp = [&](Value value) {
     if (Value mapped = mapping.lookupOrNull(value))
@@ -240,6 +242,8 @@ Value KernelBuilder::repeatOnVectors(Region &region, ArrayRef<Value> arguments,
     return vector;
   };
   for (Operation &op : block.without_terminator()) {
+    if (mapping.contains(result))
+      break;
     Attribute constant;
     if (matchPattern(&op, m_Constant(&constant))) {
       auto type = VectorType::get(lanes, op.getResult(0).getType());
@@ -258,7 +262,7 @@ Value KernelBuilder::repeatOnVectors(Region &region, ArrayRef<Value> arguments,
                          op.getAttrs());
     mapping.map(op.getResults(), create(state)->getResults());
   }
-  return lookUp(cast<onnxq::YieldOp>(block.getTerminator()).getValue());
+  return lookUp(result);
 }
 
 //===----------------------------------------------------------------------===//

@@ -76,10 +76,11 @@ public:
   mlir::Value concat(llvm::ArrayRef<mlir::Value> vectors);
 
   //===--- Regions --------------------------------------------------------===//
-  /// A region that computes element by element, on vectors: its yielded value.
+  /// A region that computes element by element, on vectors: its yielded value,
+  /// or another one of it.
   mlir::Value repeatOnVectors(mlir::Region &region,
                               llvm::ArrayRef<mlir::Value> arguments,
-                              int64_t lanes);
+                              int64_t lanes, mlir::Value result = {});
 };
 
 /// A private constant of at least `count` zeros of a module, for what lies

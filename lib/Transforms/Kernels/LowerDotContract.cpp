@@ -19,6 +19,8 @@ public:
     // Narrow results of a row are stored at once.
     bool isNarrow = output.element.getIntOrFloatBitWidth() == 8;
     storedLanes = isNarrow ? packing.getNr() : lanes;
+    if (isNarrow)
+      rounded = matchRounded(op.getEpilogue(), target);
   }
 
 protected:

@@ -414,7 +414,10 @@ void ContractLowering::storeRow(const TilePlace &place, int64_t row,
     SmallVector<Value> arguments = {b.concat(parts)};
     for (size_t i = 0; i < extras.size(); ++i)
       arguments.push_back(loadExtra(i, indices, column, width, valid));
-    Value value = b.repeatOnVectors(op.getEpilogue(), arguments, width);
+    Value value = b.repeatOnVectors(op.getEpilogue(), arguments, width,
+                                    rounded ? rounded->number : Value());
+    if (rounded)
+      value = emitRounded(b, *rounded, value);
     b.storeVector(value, output.memory, b.add(at, column), valid);
   }
 }

@@ -62,6 +62,8 @@ QuadContractLowering::QuadContractLowering(onnxq::ContractOp op,
   lanes = getDotLanes(onnxq::PackingKind::Quads, target);
   bool isNarrow = output.element.getIntOrFloatBitWidth() == 8;
   storedLanes = isNarrow ? packing.getNr() : lanes;
+  if (isNarrow)
+    rounded = matchRounded(op.getEpilogue(), target);
   blob = quadBlob(getShape(packing, packing.getDepth() / channels));
   // The windows of a tap that isn't a multiple of 16 long end with it.
   if (channels % quadRows != 0) {

@@ -1,0 +1,146 @@
+// Recognizes and emits rounded epilogues.
+
+#include "RoundedEpilogue.h"
+#include "DotSteps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::kernels;
+
+/// A constant that is a whole number.
+static std::optional<int64_t> readWhole(Value value) {
+  FloatAttr constant;
+  if (!matchPattern(value, m_Constant(&constant)) ||
+      !constant.getType().isF32())
+    return std::nullopt;
+  double number = constant.getValueAsDouble();
+  if (std::trunc(number) != number || std::abs(number) > 1024)
+    return std::nullopt;
+  return static_cast<int64_t>(number);
+}
+
+/// The operand and the bound of select(x `predicate` bound, x, bound).
+static std::optional<std::pair<Value, int64_t>>
+matchBound(Value value, arith::CmpFPredicate predicate) {
+  auto select = value.getDefiningOp<arith::SelectOp>();
+  auto compare = select ? select.getCondition().getDefiningOp<arith::CmpFOp>()
+                        : arith::CmpFOp();
+  if (!compare || compare.getPredicate() != predicate ||
+      compare.getLhs() != select.getTrueValue() ||
+      compare.getRhs() != select.getFalseValue())
+    return std::nullopt;
+  std::optional<int64_t> bound = readWhole(compare.getRhs());
+  if (!bound)
+    return std::nullopt;
+  return std::pair(select.getTrueValue(), *bound);
+}
+
+std::optional<RoundedEpilogue> kernels::matchRounded(Region &epilogue,
+                                                     const TargetInfo &target) {
+  auto yield = cast<onnxq::YieldOp>(epilogue.front().getTerminator());
+  auto narrow = yield.getValue().getDefiningOp<arith::TruncIOp>();
+  auto whole = narrow ? narrow.getIn().getDefiningOp<arith::FPToSIOp>()
+                      : arith::FPToSIOp();
+  if (!whole || !narrow.getType().isInteger(8) ||
+      !whole.getType().isInteger(32))
+    return std::nullopt;
+  auto upper = matchBound(whole.getIn(), arith::CmpFPredicate::OLT);
+  if (!upper)
+    return std::nullopt;
+  auto lower = matchBound(upper->first, arith::CmpFPredicate::OGT);
+  if (!lower)
+    return std::nullopt;
+  Value sum = lower->first;
+  int64_t zero = 0;
+  if (auto add = sum.getDefiningOp<arith::AddFOp>()) {
+    std::optional<int64_t> known = readWhole(add.getRhs());
+    if (!known)
+      return std::nullopt;
+    zero = *known;
+    sum = add.getLhs();
+  }
+  auto round = sum.getDefiningOp<math::RoundEvenOp>();
+  bool isByte = (lower->second == 0 && upper->second == 255) ||
+                (lower->second == -128 && upper->second == 127);
+  if (!round || !isByte || zero < lower->second || zero > upper->second)
+    return std::nullopt;
+  return RoundedEpilogue{round.getOperand(), zero, lower->second, upper->second,
+                         target.hasAVX2};
+}
+
+/// Half of a vector.
+static Value takeHalf(KernelBuilder &b, Value vector, bool isUpper) {
+  int64_t half = cast<VectorType>(vector.getType()).getNumElements() / 2;
+  return vector::ExtractStridedSliceOp::create(
+      b, vector, ArrayRef<int64_t>{isUpper ? half : 0}, ArrayRef<int64_t>{half},
+      ArrayRef<int64_t>{1});
+}
+
+static Value splat(KernelBuilder &b, VectorType type, Attribute value) {
+  return arith::ConstantOp::create(b, DenseElementsAttr::get(type, value));
+}
+
+/// In plain ops: rounding next to the conversion, which is one instruction on
+/// many processors.
+static Value emitPlain(KernelBuilder &b, const RoundedEpilogue &rounded,
+                       Value numbers) {
+  auto type = cast<VectorType>(numbers.getType());
+  auto bound = [&](Value x, int64_t limit, arith::CmpFPredicate predicate) {
+    Value number = splat(b, type, b.getF32FloatAttr(limit - rounded.zero));
+    Value isInside = arith::CmpFOp::create(b, predicate, x, number);
+    return arith::SelectOp::create(b, isInside, x, number).getResult();
+  };
+  Value x = bound(numbers, rounded.low, arith::CmpFPredicate::OGT);
+  x = bound(x, rounded.high, arith::CmpFPredicate::OLT);
+  x = math::RoundEvenOp::create(b, x);
+  VectorType whole = type.clone(b.getI32Type());
+  x = arith::FPToSIOp::create(b, whole, x);
+  if (rounded.zero != 0)
+    x = arith::AddIOp::create(
+        b, x, splat(b, whole, b.getI32IntegerAttr(rounded.zero)));
+  return arith::TruncIOp::create(b, type.clone(b.getI8Type()), x);
+}
+
+/// 16 numbers with 32-byte vectors.
+static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
+                      Value numbers) {
+  Location loc = b.getLoc();
+  auto eight = VectorType::get(8, b.getF32Type());
+  Value low = splat(b, eight, b.getF32FloatAttr(rounded.low - rounded.zero));
+  Value high = splat(b, eight, b.getF32FloatAttr(rounded.high - rounded.zero));
+  auto convert = [&](bool isUpper) {
+    Value x = takeHalf(b, numbers, isUpper);
+    // What isn't a number becomes the second operand, the least byte.
+    x = callIntrinsic(b, loc, "llvm.x86.avx.max.ps.256", eight, {x, low});
+    x = callIntrinsic(b, loc, "llvm.x86.avx.min.ps.256", eight, {x, high});
+    return callIntrinsic(b, loc, "llvm.x86.avx.cvt.ps2dq.256",
+                         VectorType::get(8, b.getI32Type()), x);
+  };
+  // Every 16 bytes hold four of the lower eight, then four of the upper.
+  auto words = VectorType::get(16, b.getI16Type());
+  Value packed = callIntrinsic(b, loc, "llvm.x86.avx2.packssdw", words,
+                               {convert(false), convert(true)});
+  if (rounded.zero != 0)
+    packed = arith::AddIOp::create(
+        b, packed, splat(b, words, b.getI16IntegerAttr(rounded.zero)));
+  StringRef name = rounded.low == 0 ? "llvm.x86.sse2.packuswb.128"
+                                    : "llvm.x86.sse2.packsswb.128";
+  Value bytes =
+      callIntrinsic(b, loc, name, VectorType::get(16, b.getI8Type()),
+                    {takeHalf(b, packed, false), takeHalf(b, packed, true)});
+  return vector::ShuffleOp::create(
+      b, bytes, bytes,
+      ArrayRef<int64_t>{0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15});
+}
+
+Value kernels::emitRounded(KernelBuilder &b, const RoundedEpilogue &rounded,
+                           Value numbers) {
+  int64_t lanes = cast<VectorType>(numbers.getType()).getNumElements();
+  return rounded.hasAVX2 && lanes == 16 ? emitAVX2(b, rounded, numbers)
+                                        : emitPlain(b, rounded, numbers);
+}

@@ -1,0 +1,38 @@
+// Epilogues that end in a quantized byte, in fewer instructions.
+//
+// A number is rounded half to even, the zero point added, the sum clamped to
+// the type and narrowed (F3 of docs/QuantizationSemantics.md). Bounds and zero
+// point are whole numbers, so that clamping first, to bounds less the zero
+// point, gives the same bytes; then one conversion rounds, and narrowing has
+// room to add.
+
+#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_ROUNDEDEPILOGUE_H
+#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_ROUNDEDEPILOGUE_H
+
+#include "KernelBuilder.h"
+#include "OnnxQuant/Support/TargetInfo.h"
+
+namespace onnxquant::kernels {
+
+/// An epilogue that ends so.
+struct RoundedEpilogue {
+  /// The number before it is rounded, a value of the region.
+  mlir::Value number;
+  /// The zero point and the least and greatest byte.
+  int64_t zero, low, high;
+  /// Whether x86's instructions of 32 bytes are there.
+  bool hasAVX2;
+};
+
+/// The form of an epilogue; none if it ends in another way, or if one of the
+/// numbers isn't known now.
+std::optional<RoundedEpilogue> matchRounded(mlir::Region &epilogue,
+                                            const TargetInfo &target);
+
+/// The bytes of a vector of numbers.
+mlir::Value emitRounded(KernelBuilder &b, const RoundedEpilogue &rounded,
+                        mlir::Value numbers);
+
+} // namespace onnxquant::kernels
+
+#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_ROUNDEDEPILOGUE_H
