@@ -1,8 +1,8 @@
 // What a contraction of 8-bit numbers costs on x86 without a dot product of its
-// own: measured, to choose among the exact ways.
+// own, to choose among the exact ways.
 //
 // Unit: a fiftieth of a cycle for one bundle of four rows times a tile of four
-// by sixteen outputs, measured on kernels that this compiler emits.
+// by sixteen outputs, from timings of such kernels on one AVX2 processor.
 
 #ifndef ONNXQUANT_SUPPORT_DOTCOST_H
 #define ONNXQUANT_SUPPORT_DOTCOST_H

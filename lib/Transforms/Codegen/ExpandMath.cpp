@@ -4,8 +4,8 @@
 // multiplication and addition.
 //
 // Errors in units of the last place, found by comparing with functions of
-// doubles on all floats: exp 0.76, log 0.78, tanh 1.4, erf 1.1, powf 0.6, erfc
-// 2.3 (2.8 without fusing).
+// doubles on a net of floats: exp 0.76, log 0.78, tanh 1.4, erf 1.1, powf 0.6,
+// erfc 2.3 (2.8 without fusing).
 
 #include "OnnxQuant/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
