@@ -295,7 +295,15 @@ Value kernels::makeScalar(ImplicitLocOpBuilder &b, Value tensor) {
                                              /*implicitTrunc=*/true)));
     }
   }
-  return {};
+  // Signs leave the types where ops become loops.
+  Value stored = tensor;
+  if (element != type.getElementType())
+    stored = UnrealizedConversionCastOp::create(b, type.clone(element), tensor)
+                 .getResult(0);
+  SmallVector<Value> first;
+  if (type.getRank() > 0)
+    first.assign(type.getRank(), arith::ConstantIndexOp::create(b, 0));
+  return tensor::ExtractOp::create(b, stored, first);
 }
 
 /// The number of a constant of one element.

@@ -19,7 +19,7 @@ std::optional<PoolWindow> getPoolWindow(mlir::Operation *op,
                                         mlir::RankedTensorType input,
                                         llvm::ArrayRef<int64_t> kernel);
 
-/// The element of a constant of one integer, without a sign; null for none.
+/// The element of a tensor of one integer, without a sign; null for none.
 mlir::Value makeScalar(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor);
 
 void addPoolingPatterns(mlir::RewritePatternSet &patterns);
