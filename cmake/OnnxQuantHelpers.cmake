@@ -5,21 +5,26 @@ add_library(onnxquant_mlir INTERFACE)
 target_link_libraries(onnxquant_mlir INTERFACE MLIR LLVM)
 set_property(GLOBAL PROPERTY ONNXQUANT_TARGETS onnxquant_mlir)
 
-# One precompiled header, compiled once and reused by every library. It must not
-# know when its parts were written: a compiler cache hands it to other checkouts.
+# One precompiled header, compiled once and reused by every library; it holds the
+# dialect's ops, so it is declared when the targets that generate them are. It
+# must not know when its parts were written: a compiler cache hands it to other
+# checkouts.
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
-add_library(onnxquant_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
-if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  # What its templates become is compiled once as well.
-  target_compile_options(onnxquant_pch PRIVATE -fpch-instantiate-templates)
-endif()
-if(ONNXQUANT_SANITIZE)
-  set(asserts ${PROJECT_SOURCE_DIR}/cmake/asserts.h)
-endif()
-target_precompile_headers(onnxquant_pch PRIVATE ${asserts}
-                          ${PROJECT_SOURCE_DIR}/cmake/pch.h)
+function(onnxquant_precompile_headers)
+  add_library(onnxquant_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
+  add_dependencies(onnxquant_pch OnnxQuantONNXIncGen)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # What its templates become is compiled once as well.
+    target_compile_options(onnxquant_pch PRIVATE -fpch-instantiate-templates)
+  endif()
+  if(ONNXQUANT_SANITIZE)
+    set(asserts ${PROJECT_SOURCE_DIR}/cmake/asserts.h)
+  endif()
+  target_precompile_headers(onnxquant_pch PRIVATE ${asserts}
+                            ${PROJECT_SOURCE_DIR}/cmake/pch.h)
+endfunction()
 
 # onnxquant_add_library(OnnxQuantFoo SRCS... [LINK LIBS...] [DEPENDS TARGETS...])
 function(onnxquant_add_library name)
