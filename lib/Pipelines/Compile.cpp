@@ -27,6 +27,8 @@ static void addPreparation(OpPassManager &pm) {
   PreprocessOptions options;
   options.executor = createFoldingExecutor;
   llvm::cantFail(buildPreprocessPipeline(pm, options));
+  pm.addPass(createTabulate());
+  pm.addPass(createFoldConstants(createFoldingExecutor));
 }
 
 /// Tensors become buffers, updated in place where nothing reads the old value.

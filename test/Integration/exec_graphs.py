@@ -1,6 +1,6 @@
 #!/usr/bin/env -S /usr/bin/python3
 """Graphs of several nodes against numpy: views that leave branches and loops, ranks that depend on a
-branch, loops that end in different ways, and types of elements that arrays cannot hold.
+branch, loops that end in different ways, functions of bytes, and types of elements that arrays cannot hold.
 
 Each case runs with known and with open sizes and with every access to a buffer checked. Bad cases must
 end with an error that names the node. Prints a line per failure, then the totals.
@@ -128,6 +128,35 @@ def add_scales():
         [node("Cast", ["x"], ["s"], to=scale), node("Cast", ["s"], ["y"], to=F32)], {"x": values}, {"y": rounded}, opset=21)
 
 
+def add_tables():
+    """Functions of a byte, quantized after every node: all bytes, and far from where a rounding could go either way."""
+    sigmoid = lambda x: 1 / (1 + np.exp(-x))  # noqa: E731
+    for kind, (low, high) in {"uint8": (0, 255), "int8": (-128, 127)}.items():
+        x = np.tile(np.arange(low, high + 1).astype(kind), 6).reshape(2, 3, 16, 16)
+        scales = {"xs": (0.05, low + 100), "ss": (0.0041, low), "ys": (0.051, low + 7)}
+        constants = [numpy_helper.from_array(np.array(s, np.float32), name) for name, (s, _) in scales.items()]
+        constants += [numpy_helper.from_array(np.array(z, kind), name[0] + "z") for name, (_, z) in scales.items()]
+
+        def real(q, name):
+            return (q.astype(np.float64) - scales[name][1]) * np.float64(np.float32(scales[name][0]))
+
+        def whole(value, name):
+            scaled = value / np.float64(np.float32(scales[name][0]))
+            assert np.abs(scaled - np.floor(scaled) - 0.5).min() > 1e-4, "a tie"
+            return np.clip(np.rint(scaled) + scales[name][1], low, high).astype(kind)
+
+        middle = whole(sigmoid(real(x, "xs")), "ss")
+        product = whole(real(x, "xs") * real(middle, "ss"), "ys")
+        nodes = [node("DequantizeLinear", ["x", "xs", "xz"], ["xr"]), node("Sigmoid", ["xr"], ["s"]),
+                 node("QuantizeLinear", ["s", "ss", "sz"], ["sq"]), node("DequantizeLinear", ["sq", "ss", "sz"], ["sr"]),
+                 node("Mul", ["xr", "sr"], ["m"]), node("QuantizeLinear", ["m", "ys", "yz"], ["y"])]
+        CASES[f"table-silu-{kind}"] = Case(nodes, {"x": x}, {"y": product}, constants)
+        CASES[f"table-sigmoid-{kind}"] = Case(nodes[:2] + [node("QuantizeLinear", ["s", "ss", "sz"], ["y"])], {"x": x},
+                                              {"y": middle}, constants[:2] + constants[3:5])
+        # Both results are read: the function's inner quantizer stays.
+        CASES[f"table-both-{kind}"] = Case(nodes, {"x": x}, {"y": product, "sq": middle}, constants)
+
+
 def add_bad():
     x = rng.standard_normal((4, 6)).astype(np.float32)
     body = graph(
@@ -158,7 +187,7 @@ def run_all(folder, cases, *options):
 
 def main():
     require_tools()
-    for add in (add_views, add_ranks, add_scales, add_bad):
+    for add in (add_views, add_ranks, add_scales, add_tables, add_bad):
         add()
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:

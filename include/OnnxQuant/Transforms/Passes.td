@@ -281,6 +281,34 @@ def DivToMul : Pass<"onnx-div-to-mul", "::mlir::ModuleOp"> {
   ];
 }
 
+def Tabulate : Pass<"onnx-tabulate", "::mlir::ModuleOp"> {
+  let summary = "read functions of one byte from tables";
+  let description = [{
+    What lies between a quantized tensor and a quantizer is a function of a byte
+    if nodes that work element by element and constants of one element are all
+    there is. If computing it costs more than reading a table (Sigmoid, Erf,
+    Tanh, ...), it becomes `onnxq.lookup`. The table is what the same nodes make
+    of all 256 bytes; `onnx-fold-constants` computes it. Quantizers inside of
+    the function become part of it.
+
+    ```mlir
+    %1 = "onnx.DequantizeLinear"(%x, %xs, %xz)
+    %2 = "onnx.Sigmoid"(%1)
+    %y = "onnx.QuantizeLinear"(%2, %ys, %yz)
+    // becomes
+    %all = onnx.Constant dense<"0x000102..."> : tensor<256xui8>
+    %1 = "onnx.DequantizeLinear"(%all, %xs, %xz)
+    %2 = "onnx.Sigmoid"(%1)
+    %table = "onnx.QuantizeLinear"(%2, %ys, %yz)
+    %y = onnxq.lookup %x in %table
+    ```
+  }];
+  let dependentDialects = ["::onnxquant::onnxq::ONNXQDialect"];
+  let statistics = [
+    Statistic<"numTables", "tables", "Functions made tables">,
+  ];
+}
+
 def FuseMatMulAdd : Pass<"onnx-fuse-matmul-add", "::mlir::ModuleOp"> {
   let summary = "make products of matrices with a bias Gemm";
   let description = [{

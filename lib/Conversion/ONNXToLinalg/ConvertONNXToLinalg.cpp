@@ -4,6 +4,7 @@
 
 #include "AllLowerings.h"
 #include "Kernels.h"
+#include "Lookups.h"
 #include "Observers.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
@@ -208,6 +209,7 @@ void ConvertONNXToLinalg::runOnOperation() {
   target.addIllegalDialect<ir::ONNXDialect, ub::UBDialect>();
   addKernelConversions(patterns, types, target);
   addObserverLowerings(patterns, types, target);
+  addLookupLowerings(patterns, types, target);
   // Left out values have no users in the end.
   target.addLegalOp<ModuleOp, UnrealizedConversionCastOp, ir::NoValueOp,
                     ir::EntryPointOp, func::ReturnOp>();

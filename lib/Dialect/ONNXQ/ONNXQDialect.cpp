@@ -68,3 +68,16 @@ LogicalResult ObserveOp::verify() {
            << " [C4]";
   return success();
 }
+
+LogicalResult LookupOp::verify() {
+  auto table = cast<RankedTensorType>(getTable().getType());
+  if (table.isDynamicDim(0) || table.getDimSize(0) != 256)
+    return emitOpError("expects a table of 256 entries, but got ")
+           << table << " [C1]";
+  auto input = cast<RankedTensorType>(getInput().getType());
+  auto result = cast<RankedTensorType>(getResult().getType());
+  if (failed(verifyCompatibleShape(input, result)))
+    return emitOpError("expects a result of the input's shape, but got ")
+           << result << " [C2]";
+  return success();
+}

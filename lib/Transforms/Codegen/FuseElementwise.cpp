@@ -33,13 +33,27 @@ static bool isCheap(linalg::GenericOp op) {
   });
 }
 
+/// Whether an op reads a table of bytes for each element. It stays by itself:
+/// what is before and after it is computed in vectors.
+static bool isLookup(linalg::GenericOp op) {
+  return llvm::any_of(op.getBody()->without_terminator(), [](Operation &inner) {
+    auto extract = dyn_cast<tensor::ExtractOp>(inner);
+    if (!extract)
+      return false;
+    RankedTensorType table = extract.getTensor().getType();
+    return table.getElementType().isInteger(8) && table.getRank() == 1 &&
+           table.getDimSize(0) == 256;
+  });
+}
+
 /// Whether the producer of an operand may be computed in its consumer.
 static bool mayFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || !producer->hasOneUse())
     return false;
-  if (consumer.getNumReductionLoops() != 0)
+  if (consumer.getNumReductionLoops() != 0 || isLookup(producer) ||
+      isLookup(consumer))
     return false;
   AffineMap map = consumer.getMatchingIndexingMap(operand);
   return map.isPermutation() || isCheap(producer);

@@ -54,3 +54,19 @@ func.func @state(%n: tensor<1xi64>) {
   %state = onnxq.state %n : tensor<1xi64> -> memref<?xi64>
   return
 }
+
+// -----
+
+func.func @short_table(%x: tensor<8xui8>, %table: tensor<255xui8>) {
+  // expected-error@+1 {{expects a table of 256 entries, but got 'tensor<255xui8>' [C1]}}
+  %y = onnxq.lookup %x in %table : tensor<8xui8>, tensor<255xui8> -> tensor<8xui8>
+  return
+}
+
+// -----
+
+func.func @other_shape(%x: tensor<8xui8>, %table: tensor<256xui8>) {
+  // expected-error@+1 {{expects a result of the input's shape, but got 'tensor<9xui8>' [C2]}}
+  %y = onnxq.lookup %x in %table : tensor<8xui8>, tensor<256xui8> -> tensor<9xui8>
+  return
+}

@@ -1,4 +1,4 @@
-// The observers' ops parse, print and parse again, also as bytecode.
+// The observers' ops and tables parse, print and parse again, also as bytecode.
 // RUN: onnxq-opt %s | onnxq-opt | FileCheck %s
 // RUN: onnxq-opt %s --emit-bytecode | onnxq-opt | FileCheck %s
 
@@ -18,4 +18,11 @@ func.func @buffer(%x: memref<?xf32>, %state: memref<99xi64>) {
   // CHECK: onnxq.observe "x" %{{.*}} into %{{.*}} : memref<?xf32>, memref<99xi64>
   onnxq.observe "x" %x into %state {bins = 0 : i64, channel_axis = -1 : i64, channels = 1 : i64, offset = 1 : i64, parts = 1 : i64} : memref<?xf32>, memref<99xi64>
   return
+}
+
+// CHECK-LABEL: func.func @lookup
+func.func @lookup(%x: tensor<1x8xi8>, %table: tensor<256xui8>) -> tensor<1x8xui8> {
+  // CHECK: onnxq.lookup %{{.*}} in %{{.*}} : tensor<1x8xi8>, tensor<256xui8> -> tensor<1x8xui8>
+  %y = onnxq.lookup %x in %table : tensor<1x8xi8>, tensor<256xui8> -> tensor<1x8xui8>
+  return %y : tensor<1x8xui8>
 }

@@ -1,4 +1,5 @@
-// Observers: ops that count what goes through a tensor. Kernels are included.
+// Observers: ops that count what goes through a tensor; and tables. Kernels are
+// included.
 
 #ifndef ONNXQUANT_DIALECT_ONNXQ_OPS_TD
 #define ONNXQUANT_DIALECT_ONNXQ_OPS_TD
@@ -133,6 +134,31 @@ def ONNXQ_StatisticsOp : ONNXQ_Op<"statistics", [MemoryEffects<[MemRead]>]> {
   let arguments = (ins ONNXQ_Words:$state);
   let results = (outs 1DTensorOf<[I64]>:$words);
   let assemblyFormat = "$state attr-dict `:` type($state) `->` type($words)";
+}
+
+def ONNXQ_LookupOp : ONNXQ_Op<"lookup", [Pure]> {
+  let summary = "read each element from a table";
+  let description = [{
+    A function of one byte: an element of the result is the entry of `table`
+    that the element's byte, without a sign, is the number of.
+
+    - C1: the table has 256 entries.
+    - C2: input and result have one shape.
+
+    Example:
+
+    ```mlir
+    %y = onnxq.lookup %x in %table : tensor<1x8xui8>, tensor<256xui8> -> tensor<1x8xui8>
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[I8, UI8]>:$input,
+    1DTensorOf<[I8, UI8]>:$table);
+  let results = (outs RankedTensorOf<[I8, UI8]>:$result);
+  let assemblyFormat = [{
+    $input `in` $table attr-dict `:` type($input) `,` type($table) `->`
+    type($result)
+  }];
+  let hasVerifier = 1;
 }
 
 #endif // ONNXQUANT_DIALECT_ONNXQ_OPS_TD

@@ -1,5 +1,5 @@
 // Layouts of observers: what is counted doesn't depend on the order, but for
-// the channels, whose axis moves.
+// the channels, whose axis moves. And of tables, which work element by element.
 
 #include "Models.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
@@ -33,8 +33,22 @@ struct ObserveModel : public Base<ObserveModel, onnxq::ObserveOp> {
   }
 };
 
+struct LookupModel : public Base<LookupModel, onnxq::LookupOp> {
+  FailureOr<OpLayout> getLayout(Operation *op, TensorPlace place,
+                                PermutationRef perm) const {
+    return makeUniform(op, place, perm, {0});
+  }
+  SmallVector<Value> buildInLayout(Operation *op, OpBuilder &builder,
+                                   const OpLayout &layout,
+                                   ValueRange operands) const {
+    return SmallVector<Value>(
+        rebuild(builder, op, layout, operands)->getResults());
+  }
+};
+
 } // namespace
 
 void onnxquant::onnx::layout::attachObservers(MLIRContext &context) {
   onnxq::ObserveOp::attachInterface<ObserveModel>(context);
+  onnxq::LookupOp::attachInterface<LookupModel>(context);
 }
