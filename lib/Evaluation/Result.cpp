@@ -82,7 +82,8 @@ void EvaluationResult::print(raw_ostream &os) const {
   if (reference)
     columns.push_back(&*reference);
   os << samples
-     << (metrics.coco && model.latencies.empty() ? " images" : " samples");
+     << (metrics.coco && model.latencies.empty() ? " image" : " sample")
+     << (samples == 1 ? "" : "s");
   if (skipped > 0)
     os << " (" << skipped << " skipped)";
   os << "\n" << left_justify("", 14);

@@ -83,7 +83,9 @@ FailureOr<func::FuncOp> GraphExporter::findEntry() {
 
 /// Whether a node must say an attribute although it has a default here.
 static bool isRequired(Operation *op, StringRef attribute) {
-  return isa<ir::microsoft::QLinearSoftmaxOp>(op) && attribute == "opset";
+  return (isa<ir::microsoft::QLinearSoftmaxOp>(op) && attribute == "opset") ||
+         (isa<ir::microsoft::QLinearReduceMeanOp>(op) &&
+          attribute == "keepdims");
 }
 
 /// Whether a graph has a node of the ai.onnx domain.

@@ -98,6 +98,22 @@ void onnxquant::onnx::setCalibration(ModuleOp module,
   module->setAttr(calibrationAttr, b.getDictionaryAttr(entries));
 }
 
+/// The name that the graph of a Loop or Scan gives to one of its inputs.
+static StringRef inputNameOf(BlockArgument argument) {
+  Region *region = argument.getOwner()->getParent();
+  auto graphs =
+      region->getParentOp()->getAttrOfType<ArrayAttr>("onnx_subgraphs");
+  if (!graphs || region->getRegionNumber() >= graphs.size())
+    return "";
+  auto graph = dyn_cast<DictionaryAttr>(graphs[region->getRegionNumber()]);
+  auto names =
+      graph ? dyn_cast_or_null<ArrayAttr>(graph.get("inputs")) : ArrayAttr();
+  if (!names || argument.getArgNumber() >= names.size())
+    return "";
+  auto name = dyn_cast<StringAttr>(names[argument.getArgNumber()]);
+  return name ? name.getValue() : "";
+}
+
 StringRef onnxquant::onnx::getTensorName(Value value) {
   if (auto result = dyn_cast<OpResult>(value)) {
     auto names = result.getOwner()->getAttrOfType<ArrayAttr>(resultNamesAttr);
@@ -109,8 +125,10 @@ StringRef onnxquant::onnx::getTensorName(Value value) {
   auto argument = cast<BlockArgument>(value);
   auto function =
       dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  if (!function || !argument.getOwner()->isEntryBlock())
+  if (!argument.getOwner()->isEntryBlock())
     return "";
+  if (!function)
+    return inputNameOf(argument);
   auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
                                                     argNameAttr);
   return name ? name.getValue() : "";

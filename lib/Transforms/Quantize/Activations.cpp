@@ -30,6 +30,7 @@ private:
   LogicalResult readGiven(Activation &activation);
   LogicalResult useRange(ArrayRef<Value> group);
   void group();
+  SmallVector<unsigned> inGraphOrder();
   void widen();
   LogicalResult reportMissing();
 
@@ -160,14 +161,29 @@ void ActivationCollector::group() {
   }
 }
 
+/// Inputs, then what the first node makes, and so on.
+SmallVector<unsigned> ActivationCollector::inGraphOrder() {
+  SmallVector<unsigned> order =
+      llvm::to_vector(llvm::seq<unsigned>(0, plan.activations.size()));
+  auto position = [&](unsigned index) -> int64_t {
+    Value value = plan.activations.begin()[index].first;
+    auto it = plan.nodeIndex.find(value.getDefiningOp());
+    return it == plan.nodeIndex.end() ? -1 : static_cast<int64_t>(it->second);
+  };
+  llvm::stable_sort(
+      order, [&](unsigned a, unsigned b) { return position(a) < position(b); });
+  return order;
+}
+
 /// Chosen activations get 16 bits, with all that share their parameters.
 void ActivationCollector::widen() {
   std::vector<llvm::Regex> patterns;
   for (const std::string &text : settings.int16Tensors)
     patterns.emplace_back("^(" + text + ")$");
   int64_t first = settings.int16First;
-  for (auto [index, entry] : llvm::enumerate(plan.activations)) {
-    Activation &activation = entry.second;
+  llvm::SmallDenseSet<unsigned> counted;
+  for (unsigned index : inGraphOrder()) {
+    Activation &activation = plan.activations.begin()[index].second;
     QuantType &type = types[activation.value];
     bool wide = false;
     for (auto [text, regex] : llvm::zip(settings.int16Tensors, patterns)) {
@@ -176,7 +192,7 @@ void ActivationCollector::widen() {
               (regex.isValid(ignored) && regex.match(activation.name));
     }
     // Tensors that share parameters count once.
-    if (first > 0 && groups.getLeaderValue(index) == index) {
+    if (first > 0 && counted.insert(groups.getLeaderValue(index)).second) {
       --first;
       wide = true;
     }

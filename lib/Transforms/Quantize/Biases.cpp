@@ -166,6 +166,7 @@ void BiasAdjuster::correct(Layer &layer, Bias &bias) {
   int64_t channelInner = innerOf(layer.channelAxis),
           depthInner = innerOf(layer.reductionAxis);
   ParameterIndex index(shape, parameters);
+  SmallVector<int64_t> quantized = roundWeight(settings, *layer.weight);
   SmallVector<double> error(layer.channels, 0.0);
   for (auto [i, number] : llvm::enumerate(numbers)) {
     int64_t element = static_cast<int64_t>(i);
@@ -173,10 +174,8 @@ void BiasAdjuster::correct(Layer &layer, Bias &bias) {
     int64_t group = channel / (layer.channels / groups);
     int64_t input = group * depth + element / depthInner % depth;
     const ScaleAndZeroPoint &scale = parameters.values[index[element]];
-    double quantized = dequantizeValue(
-        quantizeValue(number, scale, parameters.type, parameters.scaleType),
-        scale);
-    error[channel] += (quantized - number) * (*means)[input];
+    error[channel] +=
+        (dequantizeValue(quantized[i], scale) - number) * (*means)[input];
   }
   // A weight of higher rank sums over its batches too, which share one bias.
   double batches = 1;

@@ -1,5 +1,6 @@
 // Names, constants and types, as the steps of quantization need them.
 
+#include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -31,11 +32,8 @@ std::string quantize::nodeName(Operation *op) {
 
 std::string quantize::tensorName(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    if (function)
-      if (auto name = function.getArgAttrOfType<StringAttr>(
-              argument.getArgNumber(), argNameAttr))
-        return name.str();
+    if (StringRef name = getTensorName(value); !name.empty())
+      return name.str();
     return "input_" + std::to_string(argument.getArgNumber());
   }
   auto result = cast<OpResult>(value);

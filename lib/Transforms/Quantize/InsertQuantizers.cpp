@@ -229,15 +229,12 @@ Value Inserter::quantizeConstant(Weight &weight, Pair pair,
   Value value = weight.use->get();
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<double> numbers = *numbersOf(value);
-  SmallVector<int64_t> quantized;
-  quantized.reserve(numbers.size());
+  SmallVector<int64_t> quantized = roundWeight(settings, weight);
   ParameterIndex index(shape, parameters);
   double signal = 0, noise = 0;
   for (auto [i, number] : llvm::enumerate(numbers)) {
     const ScaleAndZeroPoint &scale = parameters.values[index[i]];
-    quantized.push_back(
-        quantizeValue(number, scale, parameters.type, parameters.scaleType));
-    double error = dequantizeValue(quantized.back(), scale) - number;
+    double error = dequantizeValue(quantized[i], scale) - number;
     signal += number * number;
     noise += error * error;
   }

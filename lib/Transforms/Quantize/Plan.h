@@ -131,6 +131,9 @@ llvm::SmallVector<mlir::Value> findStored(Plan &plan);
 llvm::LogicalResult collectActivations(Plan &plan);
 /// Gives each weight its parameters.
 llvm::LogicalResult collectWeights(Plan &plan);
+/// The integers of a weight.
+llvm::SmallVector<int64_t> roundWeight(const Settings &settings,
+                                       const Weight &weight);
 /// Corrects biases, and makes sure that they fit 32 bits.
 llvm::LogicalResult adjustBiases(Plan &plan);
 /// Puts quantizers and dequantizers into the graph.

@@ -68,6 +68,10 @@ static llvm::Error readMode(const QuantizeOptions &options,
   else if (options.biasCorrection != "local")
     return fail("bias-correction expects local or none, but got '" +
                 options.biasCorrection + "'");
+  if (options.weightRounding != "auto" && options.weightRounding != "sums" &&
+      options.weightRounding != "nearest")
+    return fail("weight-rounding expects nearest, sums or auto, but got '" +
+                options.weightRounding + "'");
   return llvm::Error::success();
 }
 
@@ -166,6 +170,12 @@ static llvm::Error refuse(const QuantizeOptions &options,
       {settings.weightPair && integerForm,
        "add-qdq-pair-to-weight is for mode=qdq: the integer ops take integer "
        "weights"},
+      {settings.weightPair && options.weightRounding == "sums",
+       "weight-rounding=sums contradicts add-qdq-pair-to-weight: a quantizer "
+       "rounds to the nearest"},
+      {qat && options.weightRounding == "sums",
+       "weight-rounding=sums contradicts mode=qat: weights were trained with "
+       "the nearest"},
       {settings.dedicatedPair && integerForm,
        "dedicated-qdq-pair is for mode=qdq"},
       {settings.contribQdq && integerForm,
@@ -240,6 +250,11 @@ quantize::readSettings(const QuantizeOptions &options) {
   copy(options.excluded, settings.excluded);
   copy(options.int16Tensors, settings.int16Tensors);
   settings.int16First = options.int16First;
+  bool wide = settings.int16First > 0 || !settings.int16Tensors.empty() ||
+              settings.activation.bits == 16;
+  settings.keepSums =
+      options.weightRounding == "sums" ||
+      (options.weightRounding == "auto" && wide && !options.weightPair);
   settings.dedicatedPair = options.dedicatedPair;
   settings.weightPair = options.weightPair;
   settings.quantizeBias = options.quantizeBias;

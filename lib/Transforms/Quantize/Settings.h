@@ -29,6 +29,8 @@ struct Settings {
   bool dynamic = false;
   Placement placement = Placement::Fused;
   bool correctBias = true;
+  /// Kernels are rounded so that their sums are kept.
+  bool keepSums = false;
 
   QuantType activation{8, false};
   QuantType weight{8, true};

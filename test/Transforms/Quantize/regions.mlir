@@ -1,4 +1,5 @@
 // RUN: onnxq-opt %s --split-input-file --onnx-quantize | FileCheck %s
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize=int16-first=2 | FileCheck %s --check-prefix=WIDE
 // RUN: onnxq-opt %s --split-input-file --onnx-quantize=report=%t.json -o /dev/null && FileCheck %s --check-prefix=REPORT < %t.json
 
 // What a pooling and a Mul read is stored between regions, and quantized once.
@@ -48,6 +49,11 @@ module attributes {onnxq.calibration = {
   // CHECK: %[[L:.*]] = "onnx.Conv"
   // CHECK-NEXT: %[[Y:.*]] = "onnx.Add"(%[[L]]
   // CHECK-NEXT: onnx.Return %[[Y]]
+  // What waits counts among the first where it is made.
+  // WIDE-LABEL: func.func @shortcut
+  // WIDE: "x_zero_point"]} {{.*}}tensor<ui16>
+  // WIDE: "a_zero_point"]} {{.*}}tensor<ui16>
+  // WIDE: "s_zero_point"]} {{.*}}tensor<ui8>
   // REPORT: "placement": "fused"
   func.func @shortcut(%x: tensor<1x1x4x4xf32> {onnx.name = "x"}) -> (tensor<1x1x4x4xf32> {onnx.name = "y"}) {
     %none = "onnx.NoValue"() {value} : () -> none

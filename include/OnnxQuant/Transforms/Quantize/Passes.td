@@ -54,6 +54,9 @@ def Quantize : Pass<"onnx-quantize", "::mlir::ModuleOp"> {
       "activations to quantize: fused or every-op">,
     Option<"biasCorrection", "bias-correction", "std::string", "\"local\"",
       "local: move the mean error of quantized weights into the bias; or none">,
+    Option<"weightRounding", "weight-rounding", "std::string", "\"auto\"",
+      "nearest: each weight to the nearest integer; sums: so that the sums of "
+      "kernels are kept; auto: sums if there are activations of 16 bits">,
     Option<"perChannel", "per-channel", "bool", "true",
       "one scale for each output channel of a weight">,
     Option<"nbits", "nbits", "int64_t", "8",

@@ -63,26 +63,8 @@ struct GlobalAveragePoolModel
   }
 };
 
-struct ReduceMeanModel : public Base<ReduceMeanModel, ReduceMeanOp> {
-  QuantizedForm getQLinearForm(Operation *) const {
-    return QuantizedForm::Contrib;
-  }
-  FailureOr<Value> buildQLinear(Operation *op, OpBuilder &builder,
-                                ArrayRef<QuantizedOperand> operands,
-                                QuantizedOperand result, Value) const {
-    // The form has its axes as an attribute.
-    ElementsAttr constant = getConstant(cast<ReduceMeanOp>(op).getAxes());
-    auto axes = constant ? readInts(constant, 64) : std::nullopt;
-    if (!axes || axes->empty())
-      return failure();
-    FailureOr<Value> built = buildReduction(
-        op, builder, microsoft::QLinearReduceMeanOp::getOperationName(),
-        operands, result, {"keepdims"});
-    if (succeeded(built))
-      built->getDefiningOp()->setAttr("axes", builder.getI64ArrayAttr(*axes));
-    return built;
-  }
-};
+/// There is a QLinearReduceMean, but ONNX Runtime has no kernel of it.
+struct ReduceMeanModel : public Base<ReduceMeanModel, ReduceMeanOp> {};
 
 struct SoftmaxModel : public Base<SoftmaxModel, SoftmaxOp> {
   /// ONNX Runtime's form takes 1/256 as the scale.
