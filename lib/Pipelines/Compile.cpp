@@ -67,6 +67,7 @@ void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
   pm.addPass(createFuseElementwise());
   pm.addPass(createFuseEpilogue());
+  pm.addPass(createFoldBytes());
   pm.addPass(createPackWeights());
   pm.addPass(createCSEPass());
   addBufferization(pm);

@@ -165,6 +165,37 @@ def FuseEpilogue : Pass<"onnxq-fuse-epilogue", "::mlir::ModuleOp"> {
   ];
 }
 
+def FoldBytes : Pass<"onnxq-fold-bytes", "::mlir::ModuleOp"> {
+  let summary = "shorten computations between quantized bytes";
+  let description = [{
+    Works on the bodies of elementwise `linalg.generic` ops and the epilogues of
+    kernels, and changes no result.
+
+    A byte that depends on one other byte only, and on constants, is a function
+    of 256 values, which are computed now. Where it gives back what it gets
+    (dequantized and quantized again, or clipped to what it can hold anyway) or
+    clamps it, that is what remains.
+
+    A byte that was rounded and clamped as a float, and becomes one again, is
+    the float before.
+
+    ```mlir
+    %b = arith.trunci %whole : i32 to i8          // 0 to 255
+    %r = ... arith.sitofp, arith.mulf %scale      // dequantized
+    %c = arith.maximumf %r, %zero : f32           // Relu
+    %y = ... arith.divf %c, %scale, arith.trunci  // quantized again
+    onnxq.yield %y : i8
+    // becomes
+    onnxq.yield %b : i8
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"numFolded", "folded", "Bytes that are an earlier one, clamped at most">,
+    Statistic<"numKept", "kept as floats", "Bytes that aren't widened again">,
+  ];
+}
+
 def PackWeights : Pass<"onnxq-pack-weights", "::mlir::ModuleOp"> {
   let summary = "choose register tiles and bring weights into their order";
   let description = [{

@@ -4,6 +4,7 @@
 // other op gets the real numbers.
 
 #include "IntegerProduct.h"
+#include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -37,6 +38,17 @@ static std::optional<Dequantized> getDequantized(Value real) {
   return result;
 }
 
+/// Whether a zero point is left out or zero.
+static bool isZero(Value zero) {
+  if (isAbsent(zero))
+    return true;
+  ElementsAttr elements = onnx::getConstant(zero);
+  if (!elements)
+    return false;
+  auto known = onnx::readInts(elements, elements.getNumElements());
+  return known && llvm::all_of(*known, [](int64_t z) { return z == 0; });
+}
+
 /// The integers of a bias whose scale is `factor`; null if it is another.
 static Value getIntegerBias(Value bias, const Factor &factor, int64_t columns) {
   auto op = bias.getDefiningOp<onnx::DequantizeLinearOp>();
@@ -45,7 +57,7 @@ static Value getIntegerBias(Value bias, const Factor &factor, int64_t columns) {
   auto type = dyn_cast<RankedTensorType>(op.getX().getType());
   if (!type || !type.getElementType().isInteger(32) ||
       type.getShape() != ArrayRef<int64_t>(columns) ||
-      !isAbsent(op.getXZeroPoint()))
+      !isZero(op.getXZeroPoint()))
     return {};
   Factor scale = readFactor(op.getXScale());
   if (!scale.numbers)

@@ -48,8 +48,15 @@ static LogicalResult verifyWeights(WindowOp op) {
   bool fits = needs == static_cast<bool>(op.getWeights());
   if (fits && needs) {
     ShapedType weights = op.getWeights().getType();
-    fits = weights.getShape() == ArrayRef<int64_t>{taps, channels};
+    if (op.getPacked())
+      fits = channels >= WindowOp::packedChannels &&
+             op.getKernel().size() == 2 &&
+             weights.getElementType().isInteger() &&
+             weights.getShape() == ArrayRef<int64_t>{op.getPackedSize()};
+    else
+      fits = weights.getShape() == ArrayRef<int64_t>{taps, channels};
   }
+  fits &= needs || !op.getPacked();
   if (!fits)
     return op.emitOpError("expects ")
            << (needs ? "weights of " : "no weights, not ") << taps << "x"

@@ -31,6 +31,9 @@ public:
 protected:
   void mergeRows();
   void emitGrid(int64_t rows);
+  /// The rows of a tile of the last panel, which has `columns` columns only,
+  /// where those of others have `rows`.
+  virtual int64_t getLastRows(int64_t rows, int64_t columns) { return rows; }
   void emitPanels(int64_t rows, mlir::Value panels, mlir::Value firstPanel,
                   int64_t columns);
   void emitTile(const TilePlace &place);

@@ -24,6 +24,7 @@ public:
   }
 
 protected:
+  int64_t getLastRows(int64_t rows, int64_t columns) override;
   SmallVector<Value> sumRun(ArrayRef<RowSource> rows, Value weight,
                             int64_t length, ValueRange sums,
                             int64_t columns) override;
@@ -35,6 +36,15 @@ private:
   const DotStep &step;
 };
 } // namespace
+
+/// A narrow panel leaves registers for more rows, without which sums would wait
+/// for each other.
+int64_t DotContractLowering::getLastRows(int64_t rows, int64_t columns) {
+  std::optional<int64_t> all = KernelBuilder::known(numRows);
+  bool isNarrow = 2 * llvm::divideCeil(columns, lanes) * lanes <=
+                  static_cast<uint64_t>(packing.getNr());
+  return isNarrow && rows > 1 && all && *all >= 2 * rows ? 2 * rows : rows;
+}
 
 /// Adds the products of `count` steps from `k` on, in steps.
 SmallVector<Value> DotContractLowering::addSteps(ArrayRef<RowSource> rows,

@@ -113,7 +113,7 @@ void ContractLowering::emitGrid(int64_t rows) {
   if (whole > 0)
     emitPanels(rows, b.index(whole), b.index(0), packing.getNr());
   if (rest > 0)
-    emitPanels(rows, b.index(1), b.index(whole), rest);
+    emitPanels(getLastRows(rows, rest), b.index(1), b.index(whole), rest);
 }
 
 void ContractLowering::emitPanels(int64_t rows, Value panels, Value firstPanel,

@@ -49,7 +49,8 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
         if (failed(lowerContract(contract, target)))
           return signalPassFailure();
       } else if (auto window = dyn_cast<WindowOp>(op)) {
-        kernels::lowerWindow(window, target);
+        window.getPacked() ? kernels::lowerPairedWindow(window, target)
+                           : kernels::lowerWindow(window, target);
       } else {
         kernels::lowerStage(cast<StageOp>(op), target);
       }

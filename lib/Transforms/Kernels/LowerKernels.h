@@ -18,6 +18,8 @@ llvm::LogicalResult lowerDotContract(onnxq::ContractOp op,
 void lowerQuadContract(onnxq::ContractOp op, const TargetInfo &target);
 void lowerStage(onnxq::StageOp op, const TargetInfo &target);
 void lowerWindow(onnxq::WindowOp op, const TargetInfo &target);
+/// Those whose weights are packed for two rows of taps.
+void lowerPairedWindow(onnxq::WindowOp op, const TargetInfo &target);
 
 } // namespace onnxquant::kernels
 

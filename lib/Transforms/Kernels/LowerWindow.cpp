@@ -40,6 +40,8 @@ WindowLowering::WindowLowering(onnxq::WindowOp op, const TargetInfo &target)
   int64_t free = target.numVectors - 2 - (op.getWeights() ? kernel : 0);
   columns = std::clamp<int64_t>(free / each, 2, maxColumns / each);
   columns = std::clamp<int64_t>(maxProducts / kernel, 1, columns);
+  if (out.element.getIntOrFloatBitWidth() == 8)
+    rounded = matchRounded(op.getEpilogue(), target);
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,11 +119,15 @@ void WindowLowering::lower() {
     rowTarget = b.index(0);
     for (auto [place, stride] : llvm::zip(places, out.strides))
       rowTarget = b.add(rowTarget, b.mul(place, stride));
-    rowTaps.clear();
-    for (size_t dim = 0; dim + 1 < spatial; ++dim)
-      rowTaps.push_back(getTaps(dim, places[dim + 1]));
+    startRow();
     emitColumns();
   });
+}
+
+void WindowLowering::startRow() {
+  rowTaps.clear();
+  for (size_t dim = 0; dim + 1 < spatial; ++dim)
+    rowTaps.push_back(getTaps(dim, rowPlaces[dim + 1]));
 }
 
 //===----------------------------------------------------------------------===//
@@ -153,38 +159,43 @@ void WindowLowering::emitColumns() {
   size_t dim = spatial - 1;
   auto width = KernelBuilder::known(in.sizes[dim + 1]);
   auto count = KernelBuilder::known(out.sizes[dim + 1]);
-  int64_t kernel = op.getKernel()[dim];
-  if (kernel > maxProducts)
+  if (op.getKernel()[dim] > maxProducts)
     return emitRange(b.index(0), out.sizes[dim + 1]);
   if (!width || !count)
     return emitOpenColumns();
   auto [first, end] = getInterior(op, dim, *width, *count);
-  // Tiles at the left until all taps lie inside, whole tiles in a loop, and
-  // what is left at the right.
+  if (first > maxEdgeTiles * columns || *count - end > maxEdgeTiles * columns)
+    return emitOpenColumns();
+  emitKnownColumns(*width, *count);
+}
+
+/// Tiles at the left until all taps lie inside, whole tiles in a loop, and what
+/// is left at the right.
+void WindowLowering::emitKnownColumns(int64_t width, int64_t count) {
+  size_t dim = spatial - 1;
+  int64_t kernel = op.getKernel()[dim];
+  auto [first, end] = getInterior(op, dim, width, count);
   int64_t left = (first + columns - 1) / columns * columns;
   int64_t inner = std::max<int64_t>(0, (end - left) / columns);
   int64_t right = left + inner * columns;
-  if (left > maxEdgeTiles * columns ||
-      *count - right > (maxEdgeTiles + 1) * columns)
-    return emitOpenColumns();
   auto emitKnown = [&](int64_t from, int64_t to) {
     while (from < to) {
       int64_t tile = std::min(columns, to - from);
       SmallVector<std::pair<int64_t, int64_t>> taps;
       for (int64_t i = 0; i < tile; ++i)
-        taps.push_back(getKnownTaps(op, dim, from + i, *width));
+        taps.push_back(getKnownTaps(op, dim, from + i, width));
       emitTile(b.index(from), taps);
       from += tile;
     }
   };
-  emitKnown(0, std::min(left, *count));
+  emitKnown(0, std::min(left, count));
   if (inner > 0)
     b.loop(b.index(inner), {}, [&](Value i, ValueRange) {
       emitTile(b.add(b.mul(i, columns), left),
                SmallVector<std::pair<int64_t, int64_t>>(columns, {0, kernel}));
       return SmallVector<Value>();
     });
-  emitKnown(std::min(right, *count), *count);
+  emitKnown(std::min(right, count), count);
 }
 
 /// Columns of a row of any width.
@@ -238,7 +249,7 @@ void WindowLowering::emitRange(Value from, Value to) {
                                 loadWeights(rows, tap, channel, valid));
             });
           });
-      finish(column, channel, valid, sums);
+      finish(column, channel, valid, math->join(sums));
     });
     return SmallVector<Value>();
   });
@@ -340,7 +351,7 @@ void WindowLowering::emitTile(Value column,
                       });
     for (size_t i = 0; i < taps.size(); ++i)
       finish(b.add(column, i), channel, valid,
-             ArrayRef(sums).slice(i * each, each));
+             math->join(ArrayRef(sums).slice(i * each, each)));
   });
 }
 
@@ -369,11 +380,14 @@ Value WindowLowering::loadExtra(size_t number, Value column, Value channel,
 }
 
 void WindowLowering::finish(Value column, Value channel, int64_t valid,
-                            ArrayRef<Value> sums) {
-  SmallVector<Value> arguments = {math->join(sums)};
+                            Value sums) {
+  SmallVector<Value> arguments = {sums};
   for (size_t i = 0; i < extras.size(); ++i)
     arguments.push_back(loadExtra(i, column, channel, valid));
-  Value result = b.repeatOnVectors(op.getEpilogue(), arguments, lanes);
+  Value result = b.repeatOnVectors(op.getEpilogue(), arguments, lanes,
+                                   rounded ? rounded->number : Value());
+  if (rounded)
+    result = emitRounded(b, *rounded, result);
   Value place =
       b.add(b.add(rowTarget, b.mul(column, out.strides[spatial])), channel);
   b.storeVector(result, out.memory, place, valid);

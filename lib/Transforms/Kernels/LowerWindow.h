@@ -4,6 +4,7 @@
 #define ONNXQUANT_LIB_TRANSFORMS_KERNELS_LOWERWINDOW_H
 
 #include "LowerKernels.h"
+#include "RoundedEpilogue.h"
 
 namespace onnxquant::kernels {
 
@@ -63,9 +64,10 @@ struct TapRow {
 class WindowLowering {
 public:
   WindowLowering(onnxq::WindowOp op, const TargetInfo &target);
+  virtual ~WindowLowering() = default;
   void lower();
 
-private:
+protected:
   TapRange getTaps(size_t dim, mlir::Value place);
   /// Emits what one row of taps adds, or two. Gets their places.
   using RowFn = llvm::function_ref<llvm::SmallVector<mlir::Value>(
@@ -73,11 +75,17 @@ private:
   llvm::SmallVector<mlir::Value>
   forTapRows(size_t dim, TapRow row, mlir::ValueRange carried, RowFn body);
   TapRow getTapRow(size_t dim, TapRow row, mlir::Value tap);
-  void emitColumns();
+  /// What is the same for all columns of the row at hand.
+  virtual void startRow();
+  virtual void emitColumns();
+  /// Tiles of a row of `count` columns, over an input of `width`.
+  void emitKnownColumns(int64_t width, int64_t count);
   void emitOpenColumns();
   void emitRange(mlir::Value from, mlir::Value to);
-  void emitTile(mlir::Value column,
-                llvm::ArrayRef<std::pair<int64_t, int64_t>> taps);
+  /// Columns from `column` on, as many as there are ranges of taps that lie
+  /// inside.
+  virtual void emitTile(mlir::Value column,
+                        llvm::ArrayRef<std::pair<int64_t, int64_t>> taps);
   llvm::SmallVector<mlir::Value>
   addRows(llvm::ArrayRef<TapRow> rows, mlir::Value corner, mlir::Value channel,
           int64_t valid, llvm::ArrayRef<std::pair<int64_t, int64_t>> taps,
@@ -94,7 +102,7 @@ private:
   mlir::Value loadExtra(size_t number, mlir::Value column, mlir::Value channel,
                         int64_t valid);
   void finish(mlir::Value column, mlir::Value channel, int64_t valid,
-              llvm::ArrayRef<mlir::Value> sums);
+              mlir::Value sums);
 
   onnxq::WindowOp op;
   KernelBuilder b;
@@ -108,6 +116,8 @@ private:
   int64_t lanes;
   /// Columns of a tile.
   int64_t columns;
+  /// Set if the epilogue ends in a byte that has a shorter form.
+  std::optional<RoundedEpilogue> rounded;
   /// The row at hand: its place in the output, where it begins in input and
   /// output, and its taps of the leading dimensions.
   llvm::SmallVector<mlir::Value> rowPlaces;

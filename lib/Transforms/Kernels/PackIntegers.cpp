@@ -10,14 +10,13 @@
 #include "DotSteps.h"
 #include "OnnxQuant/Support/DotCost.h"
 #include "OnnxQuant/Support/QuadWindows.h"
+#include "PackedConstants.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Threading.h"
-#include <cstring>
 
 using namespace mlir;
 using namespace onnxquant;
@@ -47,9 +46,14 @@ private:
   bool stageInput();
   void packWeights();
   void correctSums(int64_t offset);
-  WeightShape getShape() const { return {groups, taps, channels, columns}; }
+  WeightShape getShape() const {
+    return {groups, taps / tapsOfRun, channels * tapsOfRun, columns};
+  }
   /// Rows of zeros behind the channels of each tap.
   void padChannels();
+  /// Makes neighbouring taps of few channels one run of single channels.
+  bool joinTaps();
+  void joinColumns();
 
   ContractOp op;
   const TargetInfo &target;
@@ -59,35 +63,23 @@ private:
   /// The same, where they fit.
   std::vector<int8_t> narrow;
   int64_t groups = 1, taps = 1, channels = 0, columns = 0;
+  /// Taps that are filled up to whole steps together.
+  int64_t tapsOfRun = 1;
   DotPlan plan{};
   std::vector<QuadPanel> quads;
 };
 } // namespace
 
 LogicalResult IntegerPacker::readWeights() {
-  ElementsAttr elements;
-  if (!matchPattern(op.getWeights(), m_Constant(&elements)))
-    return op.emitOpError("cannot be packed: its weights aren't constant");
-  isWide = elements.getElementType().isInteger(16);
-  size_t count = elements.getNumElements(), size = count * (isWide ? 2 : 1);
-  std::vector<char> bytes(size);
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
-    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    if (!blob || blob->getData().size() != size)
-      return op.emitOpError("cannot be packed: its weights have no data");
-    std::memcpy(bytes.data(), blob->getData().data(), size);
-  } else {
-    auto dense = cast<DenseElementsAttr>(elements);
-    size_t part = dense.isSplat() ? size / count : size;
-    for (size_t i = 0; i < size; i += part)
-      std::memcpy(bytes.data() + i, dense.getRawData().data(), part);
+  isWide = op.getWeights().getType().getElementType().isInteger(16);
+  if (isWide) {
+    if (auto wide = readConstant<int16_t>(op.getWeights()))
+      weights = std::move(*wide);
+  } else if (auto bytes = readConstant<int8_t>(op.getWeights())) {
+    weights.assign(bytes->begin(), bytes->end());
   }
-  weights.resize(count);
-  if (isWide)
-    std::memcpy(weights.data(), bytes.data(), size);
-  else
-    std::copy_n(reinterpret_cast<const int8_t *>(bytes.data()), count,
-                weights.begin());
+  if (weights.empty())
+    return op.emitOpError("cannot be packed: its weights aren't constant");
   groups = op.getGroups();
   columns = op.getColumns();
   channels = op.getChannels();
@@ -105,6 +97,67 @@ void IntegerPacker::padChannels() {
                 padded.begin() + tap * wide * columns);
   weights = std::move(padded);
   channels = wide;
+}
+
+/// A window's row of taps is contiguous if channels are seen as columns: so
+/// only its end is filled up to a whole step, not every tap.
+bool IntegerPacker::joinTaps() {
+  int64_t spatial = op.getKernel().size();
+  if (plan.kind == PackingKind::Quads || channels % plan.depth == 0 ||
+      groups != 1 || spatial == 0 || op.getKernel().back() == 1 ||
+      op.getDilations().back() != 1)
+    return false;
+  int64_t length = op.getKernel().back() * channels;
+  int64_t wide = llvm::alignTo(length, plan.depth);
+  int64_t rows = taps / op.getKernel().back();
+  std::vector<int16_t> joined(rows * wide * columns, 0);
+  for (int64_t row = 0; row < rows; ++row)
+    std::copy_n(weights.begin() + row * length * columns, length * columns,
+                joined.begin() + row * wide * columns);
+  weights = std::move(joined);
+
+  SmallVector<int64_t> kernel(op.getKernel()), strides(op.getStrides()),
+      pads(op.getPads());
+  kernel.back() = wide;
+  strides.back() *= channels;
+  pads[spatial - 1] *= channels;
+  // What the last step reads behind the last tap.
+  pads.back() = pads.back() * channels + wide - length;
+  op.setKernel(kernel);
+  op.setStrides(strides);
+  op.setPads(pads);
+  joinColumns();
+  taps = rows * wide;
+  tapsOfRun = wide;
+  channels = 1;
+  return true;
+}
+
+/// [.., W, C] as [.., W * C, 1].
+void IntegerPacker::joinColumns() {
+  Value input = op.getInput();
+  auto type = cast<RankedTensorType>(input.getType());
+  int64_t rank = type.getRank();
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(b, op.getLoc(), input);
+  SmallVector<ReassociationIndices> parts;
+  for (int64_t i = 0; i + 1 < rank; ++i)
+    parts.push_back({i});
+  parts.back().push_back(rank - 1);
+  Value joined = tensor::CollapseShapeOp::create(b, input, parts);
+  SmallVector<int64_t> shape(
+      cast<RankedTensorType>(joined.getType()).getShape());
+  shape.push_back(1);
+  if (auto width = getConstantIntValue(sizes[rank - 2]))
+    sizes[rank - 2] = b.getIndexAttr(*width * channels);
+  else
+    sizes[rank - 2] =
+        arith::MulIOp::create(b, cast<Value>(sizes[rank - 2]),
+                              arith::ConstantIndexOp::create(b, channels))
+            .getResult();
+  sizes.back() = b.getIndexAttr(1);
+  op.getInputMutable().set(tensor::ExpandShapeOp::create(b, type.clone(shape),
+                                                         joined, parts, sizes));
 }
 
 //===----------------------------------------------------------------------===//
@@ -306,20 +359,6 @@ bool IntegerPacker::stageInput() {
 // Weights
 //===----------------------------------------------------------------------===//
 
-static Value makePayload(ImplicitLocOpBuilder &b, Type element,
-                         ArrayRef<char> bytes) {
-  int64_t count = bytes.size() / (element.getIntOrFloatBitWidth() / 8);
-  auto type = RankedTensorType::get(count, element);
-  auto elements = DenseResourceElementsAttr::get(
-      type, "packed", HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64));
-  return arith::ConstantOp::create(b, elements);
-}
-
-template <typename T>
-static ArrayRef<char> asBytes(const std::vector<T> &data) {
-  return {reinterpret_cast<const char *>(data.data()), data.size() * sizeof(T)};
-}
-
 void IntegerPacker::packWeights() {
   WeightShape shape = getShape();
   PanelShape panel = {plan.nr, plan.depth};
@@ -350,7 +389,8 @@ FailureOr<bool> IntegerPacker::pack() {
   if (!isWide)
     narrow.assign(weights.begin(), weights.end());
   choose();
-  padChannels();
+  if (!joinTaps())
+    padChannels();
   bool isStaged = stageInput();
   packWeights();
   return isStaged;

@@ -5,6 +5,7 @@
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "PackIntegers.h"
+#include "PackWindows.h"
 #include "RegisterTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -167,6 +168,11 @@ struct PackWeights : public onnxquant::impl::PackWeightsBase<PackWeights> {
         ++numStaged;
       }
     }
+    SmallVector<WindowOp> windows;
+    getOperation().walk([&](WindowOp op) { windows.push_back(op); });
+    for (WindowOp op : windows)
+      if (op.getKind() == WindowKind::MulAdd && !op.getPacked())
+        numPacked += kernels::packWindow(op, target);
     for (Operation *constant : packedConstants)
       release(constant);
   }

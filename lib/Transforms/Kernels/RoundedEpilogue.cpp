@@ -40,10 +40,18 @@ matchBound(Value value, arith::CmpFPredicate predicate) {
   return std::pair(select.getTrueValue(), *bound);
 }
 
-std::optional<RoundedEpilogue> kernels::matchRounded(Region &epilogue,
-                                                     const TargetInfo &target) {
-  auto yield = cast<onnxq::YieldOp>(epilogue.front().getTerminator());
-  auto narrow = yield.getValue().getDefiningOp<arith::TruncIOp>();
+/// Whether a number is whole and not too large: rounded, a zero point added.
+static bool isWhole(Value number) {
+  if (auto add = number.getDefiningOp<arith::AddFOp>()) {
+    if (!readWhole(add.getRhs()))
+      return false;
+    number = add.getLhs();
+  }
+  return number.getDefiningOp<math::RoundEvenOp>() != nullptr;
+}
+
+std::optional<ClampedByte> kernels::matchClamped(Value byte) {
+  auto narrow = byte.getDefiningOp<arith::TruncIOp>();
   auto whole = narrow ? narrow.getIn().getDefiningOp<arith::FPToSIOp>()
                       : arith::FPToSIOp();
   if (!whole || !narrow.getType().isInteger(8) ||
@@ -53,23 +61,42 @@ std::optional<RoundedEpilogue> kernels::matchRounded(Region &epilogue,
   if (!upper)
     return std::nullopt;
   auto lower = matchBound(upper->first, arith::CmpFPredicate::OGT);
-  if (!lower)
+  if (!lower || lower->second > upper->second || !isWhole(lower->first))
     return std::nullopt;
-  Value sum = lower->first;
+  int64_t least = lower->second < 0 ? -128 : 0;
+  if (lower->second < least || upper->second > least + 255)
+    return std::nullopt;
+  return ClampedByte{lower->first, whole.getIn(), lower->second, upper->second};
+}
+
+Value kernels::emitClamped(ImplicitLocOpBuilder &b, Value number, int64_t low,
+                           int64_t high) {
+  auto bound = [&](Value x, int64_t limit, arith::CmpFPredicate predicate) {
+    Value edge = arith::ConstantOp::create(
+        b, b.getF32FloatAttr(static_cast<float>(limit)));
+    Value isInside = arith::CmpFOp::create(b, predicate, x, edge);
+    return arith::SelectOp::create(b, isInside, x, edge).getResult();
+  };
+  Value x = bound(number, low, arith::CmpFPredicate::OGT);
+  x = bound(x, high, arith::CmpFPredicate::OLT);
+  x = arith::FPToSIOp::create(b, b.getI32Type(), x);
+  return arith::TruncIOp::create(b, b.getI8Type(), x);
+}
+
+std::optional<RoundedEpilogue> kernels::matchRounded(Region &epilogue,
+                                                     const TargetInfo &target) {
+  auto yield = cast<onnxq::YieldOp>(epilogue.front().getTerminator());
+  std::optional<ClampedByte> byte = matchClamped(yield.getValue());
+  if (!byte)
+    return std::nullopt;
+  Value sum = byte->number;
   int64_t zero = 0;
   if (auto add = sum.getDefiningOp<arith::AddFOp>()) {
-    std::optional<int64_t> known = readWhole(add.getRhs());
-    if (!known)
-      return std::nullopt;
-    zero = *known;
+    zero = *readWhole(add.getRhs());
     sum = add.getLhs();
   }
   auto round = sum.getDefiningOp<math::RoundEvenOp>();
-  bool isByte = (lower->second == 0 && upper->second == 255) ||
-                (lower->second == -128 && upper->second == 127);
-  if (!round || !isByte || zero < lower->second || zero > upper->second)
-    return std::nullopt;
-  return RoundedEpilogue{round.getOperand(), zero, lower->second, upper->second,
+  return RoundedEpilogue{round.getOperand(), zero, byte->low, byte->high,
                          target.hasAVX2};
 }
 
@@ -106,18 +133,18 @@ static Value emitPlain(KernelBuilder &b, const RoundedEpilogue &rounded,
   return arith::TruncIOp::create(b, type.clone(b.getI8Type()), x);
 }
 
-/// 16 numbers with 32-byte vectors.
+/// 16 numbers with 32-byte vectors. What is too small, or isn't a number,
+/// becomes the least integer; narrowing and adding saturate, so that only what
+/// is too large needs a bound before.
 static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
                       Value numbers) {
   Location loc = b.getLoc();
   auto eight = VectorType::get(8, b.getF32Type());
-  Value low = splat(b, eight, b.getF32FloatAttr(rounded.low - rounded.zero));
   Value high = splat(b, eight, b.getF32FloatAttr(rounded.high - rounded.zero));
   auto convert = [&](bool isUpper) {
-    Value x = takeHalf(b, numbers, isUpper);
-    // What isn't a number becomes the second operand, the least byte.
-    x = callIntrinsic(b, loc, "llvm.x86.avx.max.ps.256", eight, {x, low});
-    x = callIntrinsic(b, loc, "llvm.x86.avx.min.ps.256", eight, {x, high});
+    // What isn't a number becomes the second operand: it stays.
+    Value x = callIntrinsic(b, loc, "llvm.x86.avx.min.ps.256", eight,
+                            {high, takeHalf(b, numbers, isUpper)});
     return callIntrinsic(b, loc, "llvm.x86.avx.cvt.ps2dq.256",
                          VectorType::get(8, b.getI32Type()), x);
   };
@@ -126,16 +153,26 @@ static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
   Value packed = callIntrinsic(b, loc, "llvm.x86.avx2.packssdw", words,
                                {convert(false), convert(true)});
   if (rounded.zero != 0)
-    packed = arith::AddIOp::create(
-        b, packed, splat(b, words, b.getI16IntegerAttr(rounded.zero)));
-  StringRef name = rounded.low == 0 ? "llvm.x86.sse2.packuswb.128"
-                                    : "llvm.x86.sse2.packsswb.128";
+    packed = callIntrinsic(
+        b, loc, "llvm.sadd.sat.v16i16", words,
+        {packed, splat(b, words, b.getI16IntegerAttr(rounded.zero))});
+  bool hasSign = rounded.low < 0;
+  StringRef name =
+      hasSign ? "llvm.x86.sse2.packsswb.128" : "llvm.x86.sse2.packuswb.128";
+  auto type = VectorType::get(16, b.getI8Type());
   Value bytes =
-      callIntrinsic(b, loc, name, VectorType::get(16, b.getI8Type()),
+      callIntrinsic(b, loc, name, type,
                     {takeHalf(b, packed, false), takeHalf(b, packed, true)});
-  return vector::ShuffleOp::create(
+  bytes = vector::ShuffleOp::create(
       b, bytes, bytes,
       ArrayRef<int64_t>{0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15});
+  if (rounded.low == (hasSign ? -128 : 0))
+    return bytes;
+  Value low =
+      splat(b, type, b.getI8IntegerAttr(static_cast<int8_t>(rounded.low)));
+  if (hasSign)
+    return arith::MaxSIOp::create(b, bytes, low);
+  return arith::MaxUIOp::create(b, bytes, low);
 }
 
 Value kernels::emitRounded(KernelBuilder &b, const RoundedEpilogue &rounded,

@@ -14,11 +14,25 @@
 
 namespace onnxquant::kernels {
 
+/// A byte that is a number of type f32 clamped to bounds; the number is whole
+/// within them.
+struct ClampedByte {
+  /// Before and after it is clamped.
+  mlir::Value number, clamped;
+  int64_t low, high;
+};
+
+/// What a byte is made of; none if in another way.
+std::optional<ClampedByte> matchClamped(mlir::Value byte);
+/// The byte of a number, clamped to other bounds.
+mlir::Value emitClamped(mlir::ImplicitLocOpBuilder &b, mlir::Value number,
+                        int64_t low, int64_t high);
+
 /// An epilogue that ends so.
 struct RoundedEpilogue {
   /// The number before it is rounded, a value of the region.
   mlir::Value number;
-  /// The zero point and the least and greatest byte.
+  /// The zero point and the bounds, both bytes without sign or both with one.
   int64_t zero, low, high;
   /// Whether x86's instructions of 32 bytes are there.
   bool hasAVX2;

@@ -102,3 +102,15 @@ func.func @f(%x: memref<1x9x8xf32>, %y: memref<1x7x8xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @packed(%x: memref<1x9x9x8xi8>, %w: memref<448xi16>, %y: memref<1x7x7x8xi32>) {
+  // expected-error@+1 {{expects weights of 9x8 [C2]}}
+  onnxq.window <mul_add> ins(%x : memref<1x9x9x8xi8>) weights(%w : memref<448xi16>) outs(%y : memref<1x7x7x8xi32>)
+      attributes {packed, kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} {
+  ^bb0(%acc: i32):
+    onnxq.yield %acc : i32
+  }
+  return
+}

@@ -54,3 +54,71 @@ func.func @large(%x: tensor<8x3xi8>, %e: tensor<8x16xi32>) -> tensor<8x16xi32> {
   } -> tensor<8x16xi32>
   return %y : tensor<8x16xi32>
 }
+
+// Three columns of taps with three channels are nine products next to each
+// other, ten with the one that fills up the last step; the border has three
+// numbers per pixel.
+// CHECK-LABEL: func.func @row
+// AVX2: tensor.expand_shape {{.*}} into tensor<1x9x27x1xi8>
+// AVX2: onnxq.stage {{.*}}outs(%{{.*}} : tensor<1x11x34x1xi16>) attributes {pads = array<i64: 1, 3, 1, 4>}
+// AVX2: kernel = array<i64: 3, 10>
+// AVX2-SAME: depth = 30
+// AVX2-SAME: strides = array<i64: 2, 6>
+// VNNI: outs(%{{.*}} : tensor<1x11x36x1xi8>)
+// VNNI: kernel = array<i64: 3, 12>
+// SDOT: kernel = array<i64: 3, 12>
+// I8MM: kernel = array<i64: 3, 12>
+// OUTER: kernel = array<i64: 3, 3>
+func.func @row(%x: tensor<1x9x9x3xi8>, %e: tensor<1x5x5x16xi32>) -> tensor<1x5x5x16xi32> {
+  %w = arith.constant dense<65> : tensor<1x27x16xi8>
+  %y = onnxq.contract ins(%x, %w : tensor<1x9x9x3xi8>, tensor<1x27x16xi8>) outs(%e : tensor<1x5x5x16xi32>)
+      attributes {input_unsigned, kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>,
+        pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: i32):
+    onnxq.yield %acc : i32
+  } -> tensor<1x5x5x16xi32>
+  return %y : tensor<1x5x5x16xi32>
+}
+
+// A filter per channel: with AVX2 rows of weights in pairs, in front of them
+// what the zero point and the bias add to the sums: 1000 - 128 * 9 * 7.
+// CHECK-LABEL: func.func @depthwise
+// AVX2: onnxq.window {{.*}}weights(%{{.*}} : tensor<224xi16>) pad(%{{.*}} : i8) outs
+// AVX2-SAME: packed
+// AVX2: ^bb0(%[[ACC:.*]]: i32):
+// AVX2-NEXT: onnxq.yield %[[ACC]] : i32
+// VNNI: packed
+// SDOT-NOT: , packed,
+// I8MM-NOT: , packed,
+// OUTER-NOT: , packed,
+func.func @depthwise(%x: tensor<1x8x8x16xi8>, %e: tensor<1x8x8x16xi32>) -> tensor<1x8x8x16xi32> {
+  %w = arith.constant dense<7> : tensor<9x16xi16>
+  %b = arith.constant dense<1000> : tensor<16xi32>
+  %z = arith.constant -128 : i8
+  %y = onnxq.window <mul_add> ins(%x : tensor<1x8x8x16xi8>) weights(%w : tensor<9x16xi16>) pad(%z : i8)
+      extras(%b : tensor<16xi32>) outs(%e : tensor<1x8x8x16xi32>)
+      attributes {input_unsigned, kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+        pads = array<i64: 1, 1, 1, 1>, extra_maps = [affine_map<(n, h, w, c) -> (c)>]} {
+  ^bb0(%acc: i32, %bias: i32):
+    %s = arith.addi %acc, %bias : i32
+    onnxq.yield %s : i32
+  } -> tensor<1x8x8x16xi32>
+  return %y : tensor<1x8x8x16xi32>
+}
+
+// A zero point that is only known at run time stays with the elements.
+// CHECK-LABEL: func.func @open_zero
+// CHECK: onnxq.window
+// CHECK-SAME: tensor<9x16xi16>
+// CHECK-NOT: , packed,
+func.func @open_zero(%x: tensor<1x8x8x16xi8>, %z: i8, %e: tensor<1x8x8x16xi32>) -> tensor<1x8x8x16xi32> {
+  %w = arith.constant dense<7> : tensor<9x16xi16>
+  %y = onnxq.window <mul_add> ins(%x : tensor<1x8x8x16xi8>) weights(%w : tensor<9x16xi16>) pad(%z : i8)
+      outs(%e : tensor<1x8x8x16xi32>)
+      attributes {input_unsigned, kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+        pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: i32):
+    onnxq.yield %acc : i32
+  } -> tensor<1x8x8x16xi32>
+  return %y : tensor<1x8x8x16xi32>
+}

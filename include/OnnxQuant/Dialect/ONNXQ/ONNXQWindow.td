@@ -39,9 +39,17 @@ def ONNXQ_WindowOp : ONNXQ_BlockOp<"window",
 
     The epilogue may use scalars from outside of the op.
 
+    Weights that are `packed` are for steps that take two rows of taps at once.
+    Per 16 channels, the last 16 if fewer are left, they hold what the sums
+    begin with as `i32` (less `pad` times all weights, so that elements are
+    multiplied as they are), and then, for every two rows and every column of
+    taps, the two weights of a channel next to each other.
+
     - C1: the input is [N, spatial.., C] with a known C and an entry of `kernel`
       per spatial dimension, at least one.
-    - C2: `mul_add` has weights [taps, C], other kinds have none.
+    - C2: `mul_add` has weights [taps, C], or packed ones in one dimension if it
+      has integers, 16 channels or more and two spatial dimensions; other kinds
+      have none.
     - C3: the output is [N, o.., C], o.. as many as windows fit.
     - C4: elements are f32 with an accumulator of f32, or integers of 8 bits
       with one of i32 (`max`: i8); weights are f32 or i16.
@@ -71,7 +79,7 @@ def ONNXQ_WindowOp : ONNXQ_BlockOp<"window",
     DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
     DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads,
     DefaultValuedAttr<AffineMapArrayAttr, "{}">:$extra_maps,
-    UnitAttr:$input_unsigned);
+    UnitAttr:$input_unsigned, UnitAttr:$packed);
   let regions = (region SizedRegion<1>:$epilogue);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
@@ -82,7 +90,19 @@ def ONNXQ_WindowOp : ONNXQ_BlockOp<"window",
     `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword $epilogue
     (`->` type($results)^)?
   }];
-  let extraClassDeclaration = blockDeclaration;
+  let extraClassDeclaration = blockDeclaration # [{
+    /// Channels that packed weights hold together, and the elements of them.
+    static constexpr int64_t packedChannels = 16;
+    int64_t getPackedBlock() {
+      int64_t pairs = (getKernel().front() + 1) / 2;
+      return packedChannels * 2 * (1 + pairs * getKernel().back());
+    }
+    int64_t getPackedSize() {
+      int64_t channels = getInput().getType().getShape().back();
+      return (channels + packedChannels - 1) / packedChannels *
+             getPackedBlock();
+    }
+  }];
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,128 @@
+// What lies between quantized bytes becomes shorter.
+// RUN: onnxq-opt %s --onnxq-fold-bytes --split-input-file | FileCheck %s
+
+// Dequantized, clipped to 0 and 6, quantized with the same scale: 6 / 0.05 is
+// 120, so it clamps to that.
+// CHECK-LABEL: func.func @clip
+// CHECK: ^bb0(%[[ACC:.*]]: i32):
+// CHECK-NOT: arith.maximumf
+// CHECK: %[[R:.*]] = math.roundeven
+// CHECK: %[[S:.*]] = arith.addf %[[R]]
+// CHECK: %[[LOW:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK: arith.cmpf ogt, %[[S]], %[[LOW]]
+// CHECK: %[[L:.*]] = arith.select
+// CHECK: %[[HIGH:.*]] = arith.constant 1.200000e+02 : f32
+// CHECK: arith.cmpf olt, %[[L]], %[[HIGH]]
+// CHECK: arith.fptosi
+// CHECK: %[[Y:.*]] = arith.trunci
+// CHECK: onnxq.yield %[[Y]]
+func.func @clip(%x: tensor<4x8xi8>, %w: tensor<1x8x6xi8>, %e: tensor<4x6xi8>) -> tensor<4x6xi8> {
+  %zero = arith.constant 0.0 : f32
+  %top = arith.constant 255.0 : f32
+  %six = arith.constant 6.0 : f32
+  %scale = arith.constant 0.05 : f32
+  %y = onnxq.contract ins(%x, %w : tensor<4x8xi8>, tensor<1x8x6xi8>) outs(%e : tensor<4x6xi8>) {
+  ^bb0(%acc: i32):
+    %a = arith.sitofp %acc : i32 to f32
+    %m = arith.mulf %a, %scale : f32
+    %r = math.roundeven %m : f32
+    %s = arith.addf %r, %zero : f32
+    %c0 = arith.cmpf ogt, %s, %zero : f32
+    %l = arith.select %c0, %s, %zero : f32
+    %c1 = arith.cmpf olt, %l, %top : f32
+    %h = arith.select %c1, %l, %top : f32
+    %i = arith.fptosi %h : f32 to i32
+    %q = arith.trunci %i : i32 to i8
+    %wide = arith.extui %q : i8 to i32
+    %f = arith.sitofp %wide : i32 to f32
+    %d = arith.mulf %f, %scale : f32
+    %max = arith.maximumf %d, %zero : f32
+    %min = arith.minimumf %max, %six : f32
+    %v = arith.divf %min, %scale : f32
+    %r2 = math.roundeven %v : f32
+    %c2 = arith.cmpf ogt, %r2, %zero : f32
+    %l2 = arith.select %c2, %r2, %zero : f32
+    %c3 = arith.cmpf olt, %l2, %top : f32
+    %h2 = arith.select %c3, %l2, %top : f32
+    %i2 = arith.fptosi %h2 : f32 to i32
+    %q2 = arith.trunci %i2 : i32 to i8
+    onnxq.yield %q2 : i8
+  } -> tensor<4x6xi8>
+  return %y : tensor<4x6xi8>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// A byte from memory, with its sign, whose negative half is cut off.
+// CHECK-LABEL: func.func @relu
+// CHECK: ^bb0(%[[X:.*]]: i8, %{{.*}}: i8):
+// CHECK: %[[ZERO:.*]] = arith.constant 0 : i8
+// CHECK: %[[Y:.*]] = arith.maxsi %[[X]], %[[ZERO]] : i8
+// CHECK-NEXT: linalg.yield %[[Y]] : i8
+func.func @relu(%x: tensor<8xi8>, %e: tensor<8xi8>) -> tensor<8xi8> {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.3 : f32
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<8xi8>) outs(%e : tensor<8xi8>) {
+  ^bb0(%in: i8, %out: i8):
+    %wide = arith.extsi %in : i8 to i32
+    %f = arith.sitofp %wide : i32 to f32
+    %d = arith.mulf %f, %scale : f32
+    %max = arith.maximumf %d, %zero : f32
+    %v = arith.divf %max, %scale : f32
+    %r = math.roundeven %v : f32
+    %i = arith.fptosi %r : f32 to i32
+    %q = arith.trunci %i : i32 to i8
+    linalg.yield %q : i8
+  } -> tensor<8xi8>
+  return %y : tensor<8xi8>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// Another scale: no clamp. Two bytes: no function of one. Both stay, but a byte
+// that was a whole number isn't narrowed and widened.
+// CHECK-LABEL: func.func @stays
+// CHECK: ^bb0(%[[X:.*]]: i8, %[[Z:.*]]: f32, %{{.*}}: i8):
+// CHECK: arith.extui %[[X]]
+// CHECK: arith.divf
+// CHECK: %[[R:.*]] = math.roundeven
+// CHECK: %[[L:.*]] = arith.select
+// CHECK: %[[H:.*]] = arith.select
+// CHECK-NOT: arith.extui
+// CHECK: %[[SEVEN:.*]] = arith.constant 7.000000e+00 : f32
+// CHECK: %[[D:.*]] = arith.subf %[[H]], %[[SEVEN]]
+// CHECK: arith.addf %[[D]], %[[Z]]
+func.func @stays(%x: tensor<8xi8>, %z: tensor<8xf32>, %e: tensor<8xi8>) -> tensor<8xi8> {
+  %zero = arith.constant 0.0 : f32
+  %top = arith.constant 255.0 : f32
+  %scale = arith.constant 0.3 : f32
+  %other = arith.constant 0.4 : f32
+  %seven = arith.constant 7 : i32
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%x, %z : tensor<8xi8>, tensor<8xf32>) outs(%e : tensor<8xi8>) {
+  ^bb0(%in: i8, %add: f32, %out: i8):
+    %wide = arith.extui %in : i8 to i32
+    %f = arith.sitofp %wide : i32 to f32
+    %d = arith.mulf %f, %scale : f32
+    %v = arith.divf %d, %other : f32
+    %r = math.roundeven %v : f32
+    %c0 = arith.cmpf ogt, %r, %zero : f32
+    %l = arith.select %c0, %r, %zero : f32
+    %c1 = arith.cmpf olt, %l, %top : f32
+    %h = arith.select %c1, %l, %top : f32
+    %i = arith.fptosi %h : f32 to i32
+    %q = arith.trunci %i : i32 to i8
+    %wide2 = arith.extui %q : i8 to i32
+    %less = arith.subi %wide2, %seven : i32
+    %f2 = arith.sitofp %less : i32 to f32
+    %sum = arith.addf %f2, %add : f32
+    %i2 = arith.fptosi %sum : f32 to i32
+    %q2 = arith.trunci %i2 : i32 to i8
+    linalg.yield %q2 : i8
+  } -> tensor<8xi8>
+  return %y : tensor<8xi8>
+}
