@@ -15,6 +15,7 @@
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 
 using namespace llvm;
 using namespace onnxquant;
@@ -49,6 +50,9 @@ Error onnxquant::checkConstants(mlir::ModuleOp module) {
               Twine(mostConstantBytes >> 20) + " MiB");
 }
 
+/// Turns of a loop that is written out as a whole, if that isn't long.
+static constexpr unsigned fewTurns = 8;
+
 void onnxquant::optimizeModule(Module &module, TargetMachine &machine,
                                unsigned level) {
   LoopAnalysisManager loops;
@@ -58,7 +62,20 @@ void onnxquant::optimizeModule(Module &module, TargetMachine &machine,
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = level > 1;
   tuning.SLPVectorization = level > 1;
+  // Kernels are unrolled as they should be. What else LLVM would unroll, by up
+  // to thousands of instructions, takes longer to compile than it saves.
+  tuning.LoopUnrolling = false;
   PassBuilder passes(&machine, tuning);
+  auto unroll = [](FunctionPassManager &manager, OptimizationLevel level) {
+    if (level.getSpeedupLevel() > 1)
+      manager.addPass(LoopUnrollPass(LoopUnrollOptions()
+                                         .setPartial(false)
+                                         .setRuntime(false)
+                                         .setUpperBound(false)
+                                         .setFullUnrollMaxCount(fewTurns)));
+  };
+  passes.registerScalarOptimizerLateEPCallback(unroll);
+  passes.registerVectorizerEndEPCallback(unroll);
   passes.registerModuleAnalyses(modules);
   passes.registerCGSCCAnalyses(components);
   passes.registerFunctionAnalyses(functions);

@@ -61,6 +61,11 @@ def add_convolutions():
         ("border-3d", (1, 24, 4, 5, 6), (8, 24, 3, 3, 3), dict(pads=[1] * 6)),
         ("columns", (1, 16, 24, 24), (100, 16, 1, 1), {}),
         ("rows", (1, 40, 3, 1), (70, 40, 3, 1), dict(pads=[1, 0, 1, 0])),
+        # More weights than a cache holds: sums in blocks.
+        ("deep", (1, 320, 7, 7), (40, 320, 3, 3), dict(pads=ones)),
+        ("deep-stride", (2, 512, 9, 8), (33, 512, 3, 3), dict(pads=ones, strides=two)),
+        ("deep-group", (1, 640, 5, 6), (96, 320, 3, 3), dict(pads=[0, 1, 1, 0], group=2)),
+        ("deep-valid", (1, 480, 6, 9), (48, 480, 1, 6), {}),
     ):
         x, w, bias = random(*x), random(*w), random(w[0])
         case(f"conv-{name}", "Conv", [x, w, bias], [reference.conv(x, w, bias, **attributes)], lists=[1], **attributes)
@@ -108,7 +113,8 @@ def add_products():
     for kind in (F16, F64, np.uint32, np.int64, np.uint64):
         x, y = random(2, 3, 4, kind=kind), random(4, 5, kind=kind)
         case(f"matmul-{np.dtype(kind).name}", "MatMul", [x, y], [(x.astype(F64) @ y).astype(kind)], opset=13)
-    for name, a, b in (("2d", (20, 512), (512, 1024)), ("batch", (2, 20, 512), (2, 512, 1024))):
+    for name, a, b in (("2d", (20, 512), (512, 1024)), ("batch", (2, 20, 512), (2, 512, 1024)), ("deep", (100, 3072), (3072, 48)),
+                       ("odd", (40, 3067), (3067, 40)), ("tall", (320, 2700), (2700, 130))):
         x, y = random(*a), random(*b)
         case(f"matmul-blocks-{name}", "MatMul", [x, y], [x @ y], lists=[1], opset=13)
     for left, right, rows in itertools.product((0, 1), (0, 1), (1, 5)):

@@ -34,9 +34,18 @@ protected:
   /// The rows of a tile of the last panel, which has `columns` columns only,
   /// where those of others have `rows`.
   virtual int64_t getLastRows(int64_t rows, int64_t columns) { return rows; }
-  void emitPanels(int64_t rows, mlir::Value panels, mlir::Value firstPanel,
-                  int64_t columns);
+  virtual void emitPanels(int64_t rows, mlir::Value panels,
+                          mlir::Value firstPanel, int64_t columns);
+  /// The place of the tile with number `tile` among those of all rows.
+  mlir::Value getTileRow(mlir::Value tile, int64_t rows);
+  /// Tiles whose input stays in the cache while all panels pass by.
+  int64_t getTilesInCache(int64_t rows);
   void emitTile(const TilePlace &place);
+  void storeRows(const TilePlace &place,
+                 llvm::ArrayRef<llvm::SmallVector<mlir::Value>> rows,
+                 llvm::ArrayRef<mlir::Value> sums);
+  void fetchEnds(const TilePlace &place,
+                 llvm::ArrayRef<llvm::SmallVector<mlir::Value>> rows);
 
   llvm::SmallVector<llvm::SmallVector<mlir::Value>>
   getRowIndices(const TilePlace &place);
@@ -49,6 +58,10 @@ protected:
           llvm::ArrayRef<llvm::SmallVector<mlir::Value>> rows,
           mlir::ValueRange carried, const RunBody &body);
   mlir::Value getWeights(const TilePlace &place);
+  /// Asks for a tile's share of the `floats` weights from `next` on: tile
+  /// `number` of `tiles` that use other weights meanwhile.
+  void fetchWeights(mlir::Value next, int64_t floats, mlir::Value number,
+                    mlir::Value tiles);
   void addProducts(llvm::MutableArrayRef<mlir::Value> sums,
                    llvm::ArrayRef<mlir::Value> elements, mlir::Value line,
                    int64_t columns);
@@ -70,6 +83,7 @@ protected:
                 llvm::ArrayRef<mlir::Value> sums);
   mlir::Value loadExtra(size_t number, llvm::ArrayRef<mlir::Value> indices,
                         mlir::Value column, int64_t width, int64_t valid);
+  mlir::Value getFirstColumn(const TilePlace &place);
   mlir::Value getRowPlace(const FlatBuffer &buffer, mlir::AffineMap map,
                           llvm::ArrayRef<mlir::Value> indices);
 

@@ -222,6 +222,11 @@ void KernelBuilder::storeVector(Value vector, Value memory, Value place,
   }
 }
 
+void KernelBuilder::prefetch(Value memory, Value place, bool isWrite) {
+  memref::PrefetchOp::create(*this, memory, place, isWrite, /*localityHint=*/3,
+                             /*isDataCache=*/true);
+}
+
 //===----------------------------------------------------------------------===//
 // Regions
 //===----------------------------------------------------------------------===//

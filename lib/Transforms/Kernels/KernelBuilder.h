@@ -69,6 +69,8 @@ public:
   /// Writes the first `valid` lanes.
   void storeVector(mlir::Value vector, mlir::Value memory, mlir::Value place,
                    int64_t valid);
+  /// Asks for the line of cache that holds a place, which may lie outside.
+  void prefetch(mlir::Value memory, mlir::Value place, bool isWrite = false);
   /// A constant vector of zeros.
   mlir::Value zeros(int64_t lanes, mlir::Type element);
   mlir::Value broadcast(mlir::Value scalar, int64_t lanes);

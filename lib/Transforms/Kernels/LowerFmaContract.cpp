@@ -6,9 +6,10 @@
 // the window's taps in order, channels in order. Where the window reaches
 // beyond the input, a row of zeros is read instead.
 
-#include "ContractLowering.h"
+#include "BlockedContract.h"
 #include "RegisterTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -19,6 +20,31 @@ using namespace onnxquant::kernels;
 /// The part of an input that stays in the cache while all panels of columns
 /// pass by.
 static constexpr int64_t cachedBytes = 256 * 1024;
+
+/// Whether an epilogue has a function that many operations compute.
+static bool hasLongEpilogue(onnxq::ContractOp op) {
+  return op.getEpilogue()
+      .walk([](Operation *inner) {
+        return isa<math::ExpOp, math::TanhOp, math::ErfOp, math::ErfcOp,
+                   math::LogOp, math::PowFOp>(inner)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Weights that stay in a cache near the processor by themselves.
+static constexpr int64_t smallWeights = 128 * 1024;
+/// Floats that a cache takes at once, and how many of these a tile asks for.
+static constexpr int64_t lineFloats = 16, mostLines = 96;
+
+/// Taps of a row of the window that are written out.
+static constexpr int64_t writtenTaps = 3;
+/// Products that a turn of the innermost loop adds to a sum, and those that are
+/// written out without a loop.
+static constexpr int64_t unrolledLines = 2, writtenLines = 12;
+
+static bool isShort(int64_t run) { return run <= 3 * writtenLines; }
 
 ContractLowering::ContractLowering(onnxq::ContractOp op,
                                    const TargetInfo &target)
@@ -31,7 +57,9 @@ ContractLowering::ContractLowering(onnxq::ContractOp op,
   for (Value extra : op.getExtras())
     extras.push_back(b.flatten(extra));
   lanes = std::min(lanes, packing.getNr());
-  storedLanes = lanes;
+  // What takes long from one operation to the next is computed for several
+  // vectors at a time.
+  storedLanes = hasLongEpilogue(op) ? packing.getNr() : lanes;
   sumType =
       cast<onnxq::KernelOpInterface>(op.getOperation()).getAccumulatorType();
   elementsAtOnce = target.arch == TargetInfo::Arch::AArch64 ? lanes : 1;
@@ -116,19 +144,22 @@ void ContractLowering::emitGrid(int64_t rows) {
     emitPanels(getLastRows(rows, rest), b.index(1), b.index(whole), rest);
 }
 
-void ContractLowering::emitPanels(int64_t rows, Value panels, Value firstPanel,
-                                  int64_t columns) {
-  Value tiles = b.ceilDiv(numRows, b.index(rows));
-  // Blocks of tiles whose input stays in the cache, as equal as possible.
+int64_t ContractLowering::getTilesInCache(int64_t rows) {
   int64_t rowBytes = channels * packing.getGroups() *
                      (input.element.getIntOrFloatBitWidth() / 8);
   for (int64_t stride : op.getStrides())
     rowBytes *= stride;
-  int64_t most = std::max<int64_t>(1, cachedBytes / (rowBytes * rows));
+  return std::max<int64_t>(1, cachedBytes / (rowBytes * rows));
+}
+
+void ContractLowering::emitPanels(int64_t rows, Value panels, Value firstPanel,
+                                  int64_t columns) {
+  Value tiles = b.ceilDiv(numRows, b.index(rows));
+  // Blocks of tiles whose input stays in the cache, as equal as possible.
+  int64_t most = getTilesInCache(rows);
   bool isSingle = KernelBuilder::known(panels) == 1;
   Value blocks = isSingle ? b.index(1) : b.ceilDiv(tiles, b.index(most));
   Value tilesOfBlock = isSingle ? tiles : b.ceilDiv(tiles, blocks);
-  Value last = b.sub(numRows, b.index(rows));
   Value groups = b.index(packing.getGroups());
   SmallVector<Value> counts(output.sizes.begin(),
                             output.sizes.begin() + batches);
@@ -137,9 +168,33 @@ void ContractLowering::emitPanels(int64_t rows, Value panels, Value firstPanel,
     SmallVector<Value> batch(at.take_front(batches));
     at = at.drop_front(batches);
     Value tile = b.add(b.mul(at[1], tilesOfBlock), at[3]);
-    // The last tile begins earlier, and repeats some rows.
-    Value row = b.min(b.mul(tile, rows), last);
-    emitTile({batch, at[0], b.add(firstPanel, at[2]), row, rows, columns});
+    TilePlace place = {
+        batch, at[0],  b.add(firstPanel, at[2]), getTileRow(tile, rows),
+        rows,  columns};
+    if (!isSingle && packing.getKind() == onnxq::PackingKind::Fma &&
+        packing.getSize() * int64_t(sizeof(float)) > smallWeights)
+      fetchWeights(b.add(getWeights(place), packing.getPanelSize()),
+                   packing.getPanelSize(), at[3], tilesOfBlock);
+    emitTile(place);
+  });
+}
+
+/// The last tile begins earlier, and repeats some rows.
+Value ContractLowering::getTileRow(Value tile, int64_t rows) {
+  return b.min(b.mul(tile, rows), b.sub(numRows, b.index(rows)));
+}
+
+void ContractLowering::fetchWeights(Value next, int64_t floats, Value number,
+                                    Value tiles) {
+  int64_t lines = llvm::divideCeil(floats, lineFloats);
+  Value share = b.ceilDiv(b.index(lines), tiles);
+  // So few tiles use weights faster than they come.
+  if (KernelBuilder::known(share).value_or(mostLines) > mostLines)
+    return;
+  Value first = b.add(next, b.mul(b.mul(number, share), lineFloats));
+  b.loop(share, {}, [&](Value line, ValueRange) {
+    b.prefetch(weights.memory, b.add(first, b.mul(line, lineFloats)));
+    return SmallVector<Value>();
   });
 }
 
@@ -185,15 +240,30 @@ ContractLowering::getRowIndices(const TilePlace &place) {
   return rows;
 }
 
+/// Asks for what the epilogue reads and writes row by row, so that it is there
+/// when the sums are: rows lie far apart, which processors don't foresee.
+void ContractLowering::fetchEnds(const TilePlace &place,
+                                 ArrayRef<SmallVector<Value>> rows) {
+  Value column = getFirstColumn(place);
+  AffineMap identity = b.getMultiDimIdentityMap(output.rank());
+  for (const SmallVector<Value> &indices : rows) {
+    for (auto [extra, map] : llvm::zip(extras, maps))
+      if (map.isIdentity())
+        b.prefetch(extra.memory,
+                   b.add(getRowPlace(extra, map, indices), column));
+    b.prefetch(output.memory,
+               b.add(getRowPlace(output, identity, indices), column),
+               /*isWrite=*/true);
+  }
+}
+
 void ContractLowering::emitTile(const TilePlace &place) {
   SmallVector<SmallVector<Value>> rows = getRowIndices(place);
   int64_t vectors = llvm::divideCeil(place.columns, lanes);
   Value zero = b.zeros(lanes, sumType);
   SmallVector<Value> sums(place.rows * vectors, zero);
-  sums = sumTaps(place, rows, sums);
-  for (int64_t row = 0; row < place.rows; ++row)
-    storeRow(place, row, rows[row],
-             ArrayRef(sums).slice(row * vectors, vectors));
+  fetchEnds(place, rows);
+  storeRows(place, rows, sumTaps(place, rows, sums));
 }
 
 //===----------------------------------------------------------------------===//
@@ -269,12 +339,20 @@ SmallVector<Value> ContractLowering::forTaps(const TilePlace &place,
     if (d == loopDims)
       return body(tap, getSources(place, rows, taps), values);
     int64_t size = op.getKernel()[d];
-    return b.loop(b.index(size), values, [&](Value i, ValueRange inner) {
+    auto step = [&](Value i, ValueRange inner) {
       taps.push_back(i);
       SmallVector<Value> results = nest(b.add(b.mul(tap, size), i), inner);
       taps.pop_back();
       return results;
-    });
+    };
+    bool isWritten = d + 1 == loopDims && size <= writtenTaps && !isShort(run);
+    if (!isWritten)
+      return b.loop(b.index(size), values, step);
+    // Written out, what the taps have in common is computed once.
+    SmallVector<Value> results(values);
+    for (int64_t i = 0; i < size; ++i)
+      results = step(b.index(i), results);
+    return results;
   };
   return nest(b.index(0), carried);
 }
@@ -326,12 +404,24 @@ SmallVector<Value> ContractLowering::sumRun(ArrayRef<RowSource> rows,
           b.broadcast(b.loadScalar(row.memory, b.add(row.place, k)), lanes));
     addProducts(next, elements, b.add(weight, b.mul(k, weightStep)), columns);
   };
-  if (elementsAtOnce == 1)
-    return b.loop(b.index(length), sums, [&](Value k, ValueRange carried) {
-      next.assign(carried.begin(), carried.end());
-      addOne(k);
-      return next;
-    });
+  if (elementsAtOnce == 1) {
+    // Short runs in few turns; but LLVM takes one row after the other where
+    // much is written out.
+    int64_t unroll = length <= writtenLines ? length
+                     : isShort(length)      ? 2 * writtenLines / 3
+                                            : unrolledLines;
+    int64_t turns = length / unroll;
+    if (turns > 0)
+      next = b.loop(b.index(turns), sums, [&](Value i, ValueRange carried) {
+        next.assign(carried.begin(), carried.end());
+        for (int64_t k = 0; k < unroll; ++k)
+          addOne(b.add(b.mul(i, unroll), k));
+        return next;
+      });
+    for (int64_t k = turns * unroll; k < length; ++k)
+      addOne(b.index(k));
+    return next;
+  }
   // Elements are loaded a vector at a time, and multiplied by lane.
   int64_t blocks = length / elementsAtOnce;
   if (blocks > 0)
@@ -376,6 +466,12 @@ Value ContractLowering::getRowPlace(const FlatBuffer &buffer, AffineMap map,
   return at;
 }
 
+/// A tile's first column among those of all groups.
+Value ContractLowering::getFirstColumn(const TilePlace &place) {
+  return b.add(b.mul(place.group, packing.getColumns()),
+               b.mul(place.panel, packing.getNr()));
+}
+
 /// An extra's elements for a vector of columns.
 Value ContractLowering::loadExtra(size_t number, ArrayRef<Value> indices,
                                   Value column, int64_t width, int64_t valid) {
@@ -401,8 +497,7 @@ Value ContractLowering::loadExtra(size_t number, ArrayRef<Value> indices,
 
 void ContractLowering::storeRow(const TilePlace &place, int64_t row,
                                 ArrayRef<Value> indices, ArrayRef<Value> sums) {
-  Value first = b.add(b.mul(place.group, packing.getColumns()),
-                      b.mul(place.panel, packing.getNr()));
+  Value first = getFirstColumn(place);
   AffineMap identity = b.getMultiDimIdentityMap(output.rank());
   Value at = getRowPlace(output, identity, indices);
   int64_t together = storedLanes / lanes;
@@ -422,6 +517,14 @@ void ContractLowering::storeRow(const TilePlace &place, int64_t row,
   }
 }
 
+void ContractLowering::storeRows(const TilePlace &place,
+                                 ArrayRef<SmallVector<Value>> rows,
+                                 ArrayRef<Value> sums) {
+  size_t vectors = sums.size() / rows.size();
+  for (int64_t row = 0; row < place.rows; ++row)
+    storeRow(place, row, rows[row], sums.slice(row * vectors, vectors));
+}
+
 void kernels::lowerFmaContract(onnxq::ContractOp op, const TargetInfo &target) {
-  ContractLowering(op, target).lower();
+  BlockedContractLowering(op, target).lower();
 }

@@ -10,8 +10,9 @@
 // CHECK-LABEL: func.func @product
 func.func @product(%x: memref<64x32xf32>, %w: memref<512xf32>, %b: memref<16xf32>, %y: memref<64x16xf32>) {
   // CHECK: scf.parallel (%{{.*}}) = (%{{.*}}) to (%c11)
-  // CHECK: scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args
-  // CHECK-COUNT-12: vector.fma
+  // CHECK-COUNT-6: memref.prefetch %{{.*}}, write
+  // CHECK: scf.for %{{.*}} = %c0 to %c4 step %c1 iter_args
+  // CHECK-COUNT-96: vector.fma
   // CHECK: scf.yield
   // CHECK: vector.load
   // CHECK: arith.addf %{{.*}} : vector<8xf32>
@@ -36,6 +37,30 @@ func.func @ragged(%x: memref<1x9x9x32xf32>, %w: memref<4608xf32>, %y: memref<1x9
   onnxq.contract ins(%x, %w : memref<1x9x9x32xf32>, memref<4608xf32>) outs(%y : memref<1x9x9x10xf32>)
       attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>,
         packing = #onnxq.packing<groups = 1, depth = 288, columns = 10, mr = 6, nr = 16, step = 1, kind = fma>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  }
+  return
+}
+
+// Sums over many products are computed in blocks; those that aren't complete
+// wait on the stack, while the weights that come next are asked for.
+// CHECK-LABEL: func.func @deep
+func.func @deep(%x: memref<64x3072xf32>, %w: memref<98304xf32>, %y: memref<64x32xf32>) {
+  // CHECK: scf.parallel
+  // CHECK: %[[KEPT:.*]] = memref.alloca() {alignment = 64 : i64} : memref<1056xf32>
+  // CHECK: scf.for %[[BLOCK:.*]] = %c0 to %c8 step %c1
+  // CHECK: memref.prefetch %{{.*}}, read
+  // CHECK: scf.if
+  // CHECK: vector.load %[[KEPT]]
+  // CHECK: scf.for %{{.*}} = %c0 to %c192 step %c1 iter_args
+  // CHECK-COUNT-24: vector.fma
+  // CHECK: scf.if
+  // CHECK: vector.store %{{.*}} : memref<2048xf32, strided<[1]>>
+  // CHECK: } else {
+  // CHECK: vector.store %{{.*}}, %[[KEPT]]
+  onnxq.contract ins(%x, %w : memref<64x3072xf32>, memref<98304xf32>) outs(%y : memref<64x32xf32>)
+      attributes {packing = #onnxq.packing<groups = 1, depth = 3072, columns = 32, mr = 6, nr = 16, step = 1, kind = fma>} {
   ^bb0(%acc: f32):
     onnxq.yield %acc : f32
   }
