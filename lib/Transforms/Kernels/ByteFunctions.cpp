@@ -106,6 +106,8 @@ public:
   /// Fails at an op that isn't known.
   LogicalResult build(const ByteFunction &function);
   uint8_t run(ArrayRef<uint8_t> bytes);
+  /// Whether all results were numbers so far.
+  bool hasNumbers = true;
 
 private:
   struct Step {
@@ -269,10 +271,12 @@ LogicalResult ByteProgram::build(const ByteFunction &function) {
 uint8_t ByteProgram::run(ArrayRef<uint8_t> bytes) {
   for (auto [slot, byte] : llvm::enumerate(bytes))
     numbers[slot].whole = static_cast<int8_t>(byte);
-  for (const Step &step : steps)
+  for (const Step &step : steps) {
     numbers[step.result] =
         step.compute(numbers[step.operands[0]], numbers[step.operands[1]],
                      numbers[step.operands[2]]);
+    hasNumbers &= !std::isnan(numbers[step.result].real);
+  }
   return static_cast<uint8_t>(numbers[result].whole);
 }
 
@@ -299,5 +303,7 @@ kernels::tabulate(const ByteFunction &function) {
     for (int64_t second = from; second <= to; ++second)
       table.push_back(program.run({byte, static_cast<uint8_t>(second)}));
   }
+  if (!program.hasNumbers)
+    return std::nullopt;
   return table;
 }

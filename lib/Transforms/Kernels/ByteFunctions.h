@@ -23,7 +23,7 @@ std::vector<ByteFunction> findByteFunctions(mlir::Block &block);
 
 /// The results for all bytes that the sources can be, the last one's fastest;
 /// none if an op isn't one of those that are computed here as they are at run
-/// time.
+/// time, or if one gives what isn't a number.
 std::optional<std::vector<uint8_t>> tabulate(const ByteFunction &function);
 
 /// The bytes that a value can be: all of those without sign, or those that it
