@@ -176,6 +176,10 @@ def FoldBytes : Pass<"onnxq-fold-bytes", "::mlir::ModuleOp"> {
     (dequantized and quantized again, or clipped to what it can hold anyway) or
     clamps it, that is what remains.
 
+    Where it is another function, divisions by constants are multiplications
+    with the reciprocal if all 256 values stay the same, and maxima and minima,
+    which never meet anything but numbers there, are comparisons.
+
     A byte that was rounded and clamped as a float, and becomes one again, is
     the float before.
 
@@ -192,6 +196,7 @@ def FoldBytes : Pass<"onnxq-fold-bytes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let statistics = [
     Statistic<"numFolded", "folded", "Bytes that are an earlier one, clamped at most">,
+    Statistic<"numMultiplied", "multiplied", "Divisions that became multiplications">,
     Statistic<"numKept", "kept as floats", "Bytes that aren't widened again">,
   ];
 }

@@ -1,13 +1,18 @@
 // Shortens what lies between quantized bytes. Enters and leaves: tensors, the
-// bodies of elementwise ops and epilogues of kernels.
+// bodies of elementwise ops and epilogues of kernels. What is replaced is
+// proved by computing all values of a function, 256 of one byte or 65536 of
+// two.
 
+#include "ByteFunctions.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "RoundedEpilogue.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
+#include <cmath>
 
 namespace onnxquant {
 #define GEN_PASS_DEF_FOLDBYTES
@@ -16,116 +21,11 @@ namespace onnxquant {
 
 using namespace mlir;
 using namespace onnxquant;
-using kernels::ClampedByte;
+using kernels::ByteFunction;
 
 //===----------------------------------------------------------------------===//
-// Functions of a byte
+// Clamps
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// A byte, what it depends on, and the ops between, in order.
-struct ByteFunction {
-  Value source, result;
-  SmallVector<Operation *> ops;
-};
-
-/// The bytes of a block that depend on one other byte each.
-class ByteFunctions {
-public:
-  explicit ByteFunctions(Block &block);
-  std::vector<ByteFunction> found;
-
-private:
-  /// What a value depends on: one byte, or constants only.
-  struct Origin {
-    bool isKnown = false;
-    Value source;
-  };
-  Origin originOf(Operation &op);
-  static bool isByte(Value value) { return value.getType().isInteger(8); }
-
-  llvm::DenseMap<Value, Origin> origins;
-};
-} // namespace
-
-ByteFunctions::Origin ByteFunctions::originOf(Operation &op) {
-  if (op.hasTrait<OpTrait::ConstantLike>())
-    return {true, {}};
-  if (op.getNumRegions() != 0 || op.getNumResults() != 1 || !isPure(&op))
-    return {};
-  Origin origin = {true, {}};
-  for (Value operand : op.getOperands()) {
-    Origin other;
-    if (matchPattern(operand, m_Constant()))
-      other = {true, {}};
-    else if (isByte(operand))
-      other = {true, operand};
-    else
-      other = origins.lookup(operand);
-    if (!other.isKnown ||
-        (origin.source && other.source && origin.source != other.source))
-      return {};
-    if (other.source)
-      origin.source = other.source;
-  }
-  return origin;
-}
-
-ByteFunctions::ByteFunctions(Block &block) {
-  for (Operation &op : block.without_terminator()) {
-    Origin origin = originOf(op);
-    for (Value result : op.getResults())
-      origins[result] = origin;
-    if (!origin.source || !isByte(op.getResult(0)))
-      continue;
-    ByteFunction function = {origin.source, op.getResult(0), {}};
-    // What leads to the result, between.
-    llvm::SmallPtrSet<Operation *, 32> needed = {&op};
-    for (Operation *next = &op; next; next = next->getPrevNode()) {
-      if (!needed.contains(next) || next->getResult(0) == origin.source)
-        continue;
-      function.ops.push_back(next);
-      for (Value operand : next->getOperands())
-        if (Operation *defining = operand.getDefiningOp();
-            defining && defining->getBlock() == &block &&
-            operand != origin.source)
-          needed.insert(defining);
-    }
-    std::reverse(function.ops.begin(), function.ops.end());
-    found.push_back(std::move(function));
-  }
-}
-
-/// The result for a byte; none if an op has no value that is known.
-static std::optional<uint8_t> evaluate(const ByteFunction &function,
-                                       uint8_t byte) {
-  llvm::DenseMap<Value, Attribute> values;
-  values[function.source] =
-      IntegerAttr::get(function.source.getType(), APInt(8, byte));
-  for (Operation *op : function.ops) {
-    SmallVector<Attribute> operands;
-    for (Value operand : op->getOperands()) {
-      Attribute value = values.lookup(operand);
-      if (!value && !matchPattern(operand, m_Constant(&value)))
-        return std::nullopt;
-      operands.push_back(value);
-    }
-    SmallVector<OpFoldResult> results;
-    if (failed(op->fold(operands, results)) || results.size() != 1)
-      return std::nullopt;
-    Attribute value = dyn_cast<Attribute>(results[0]);
-    if (!value)
-      value = values.lookup(cast<Value>(results[0]));
-    if (!value && !matchPattern(cast<Value>(results[0]), m_Constant(&value)))
-      return std::nullopt;
-    values[op->getResult(0)] = value;
-  }
-  auto result =
-      dyn_cast_if_present<IntegerAttr>(values.lookup(function.result));
-  if (!result)
-    return std::nullopt;
-  return static_cast<uint8_t>(result.getValue().getZExtValue());
-}
 
 namespace {
 /// A function that clamps what it gets.
@@ -134,23 +34,20 @@ struct Clamp {
 };
 } // namespace
 
-/// Whether a function of the bytes from `low` to `high` clamps them: is the
-/// same below some byte, above another one, and gives back what lies between.
-static std::optional<Clamp> findClamp(const ByteFunction &function, int64_t low,
-                                      int64_t high) {
-  auto at = [&](int64_t number) -> std::optional<int64_t> {
-    auto byte = evaluate(function, static_cast<uint8_t>(number));
-    if (!byte)
-      return std::nullopt;
-    return low < 0 ? static_cast<int8_t>(*byte) : *byte;
+/// Whether a function's values for the bytes from `low` on clamp them: are the
+/// same below some byte, above another one, and what they get between.
+static std::optional<Clamp> findClamp(ArrayRef<uint8_t> table, int64_t low,
+                                      bool hasSign) {
+  auto at = [&](size_t i) -> int64_t {
+    return hasSign ? static_cast<int8_t>(table[i]) : table[i];
   };
-  auto least = at(low), most = at(high);
-  if (!least || !most || *least > *most)
+  int64_t least = at(0), most = at(table.size() - 1);
+  if (least > most)
     return std::nullopt;
-  for (int64_t number = low; number <= high; ++number)
-    if (at(number) != std::clamp(number, *least, *most))
+  for (size_t i = 0; i < table.size(); ++i)
+    if (at(i) != std::clamp<int64_t>(low + i, least, most))
       return std::nullopt;
-  return Clamp{*least, *most};
+  return Clamp{least, most};
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,24 +61,33 @@ static Value shorten(const ByteFunction &function) {
   if (isa<arith::MaxUIOp, arith::MinUIOp, arith::MaxSIOp, arith::MinSIOp>(last))
     return {};
   ImplicitLocOpBuilder b(last->getLoc(), last);
-  if (auto byte = kernels::matchClamped(function.source)) {
-    auto clamp = findClamp(function, byte->low, byte->high);
+  if (function.sources.size() != 1)
+    return {};
+  auto table = kernels::tabulate(function);
+  if (!table)
+    return {};
+  Value source = function.sources[0];
+  if (auto byte = kernels::matchClamped(source)) {
+    auto clamp = findClamp(*table, byte->low, byte->low < 0);
     if (!clamp)
       return {};
     if (clamp->low == byte->low && clamp->high == byte->high)
-      return function.source;
+      return source;
     return kernels::emitClamped(b, byte->number, clamp->low, clamp->high);
   }
   for (bool hasSign : {false, true}) {
+    // Bytes with a sign begin in the middle.
+    if (hasSign)
+      std::rotate(table->begin(), table->begin() + 128, table->end());
     int64_t low = hasSign ? -128 : 0, high = low + 255;
-    auto clamp = findClamp(function, low, high);
+    auto clamp = findClamp(*table, low, hasSign);
     if (!clamp)
       continue;
     auto bound = [&](int64_t number) -> Value {
       return arith::ConstantOp::create(
           b, b.getI8IntegerAttr(static_cast<int8_t>(number)));
     };
-    Value x = function.source;
+    Value x = source;
     if (clamp->low != low)
       x = hasSign ? arith::MaxSIOp::create(b, x, bound(clamp->low)).getResult()
                   : arith::MaxUIOp::create(b, x, bound(clamp->low)).getResult();
@@ -192,6 +98,89 @@ static Value shorten(const ByteFunction &function) {
     return x;
   }
   return {};
+}
+
+/// Whether nothing but the function's result sees its ops from `number` on.
+static bool isHidden(const ByteFunction &function, size_t number) {
+  return llvm::all_of(ArrayRef(function.ops).drop_front(number).drop_back(),
+                      [&](Operation *op) {
+                        return llvm::all_of(
+                            op->getUsers(), [&](Operation *user) {
+                              return llvm::is_contained(function.ops, user);
+                            });
+                      });
+}
+
+/// Puts `quotient` into the place of a division, the op of a function with that
+/// number; undoes it if a byte differs for it.
+static bool replaceDivision(ByteFunction &function, size_t number,
+                            ArrayRef<Operation *> quotient,
+                            ArrayRef<uint8_t> table) {
+  Operation *divide = function.ops[number];
+  ByteFunction changed = function;
+  changed.ops.erase(changed.ops.begin() + number);
+  changed.ops.insert(changed.ops.begin() + number, quotient.begin(),
+                     quotient.end());
+  divide->replaceAllUsesWith(quotient.back());
+  auto values = kernels::tabulate(changed);
+  if (values && ArrayRef<uint8_t>(*values) == table) {
+    function = std::move(changed);
+    return true;
+  }
+  quotient.back()->replaceAllUsesWith(divide);
+  for (Operation *op : llvm::reverse(quotient))
+    op->erase();
+  return false;
+}
+
+/// Multiplies by a reciprocal instead of dividing if no byte differs for it;
+/// where the target can multiply and add at once, also with what is left of the
+/// first quotient.
+static bool multiplyInstead(ByteFunction &function, size_t number,
+                            ArrayRef<uint8_t> table, bool hasFMA) {
+  auto divide = cast<arith::DivFOp>(function.ops[number]);
+  FloatAttr divisor;
+  if (!divide.getType().isF32() || !isHidden(function, number) ||
+      !matchPattern(divide.getRhs(), m_Constant(&divisor)))
+    return false;
+  float scale = divisor.getValue().convertToFloat(), inverse = 1.0f / scale;
+  if (!std::isnormal(scale) || !std::isnormal(inverse))
+    return false;
+  ImplicitLocOpBuilder b(divide.getLoc(), divide);
+  Value x = divide.getLhs();
+  auto constant = [&](float value) {
+    return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+  };
+  for (float factor : {inverse, std::nextafter(inverse, 0.0f),
+                       std::nextafter(inverse, inverse * 2)})
+    if (replaceDivision(function, number,
+                        {arith::MulFOp::create(b, x, constant(factor))}, table))
+      return true;
+  if (!hasFMA)
+    return false;
+  auto first = arith::MulFOp::create(b, x, constant(inverse));
+  auto rest = math::FmaOp::create(b, first, constant(-scale), x);
+  auto second = math::FmaOp::create(b, rest, constant(inverse), first);
+  return replaceDivision(function, number, {first, rest, second}, table);
+}
+
+/// A maximum or minimum with a constant by comparing, which is one instruction
+/// on many processors: numbers that come from bytes are numbers. Zeros of
+/// either sign must stay what they are.
+static Value compareInstead(Operation *op) {
+  FloatAttr bound;
+  bool isMax = isa<arith::MaximumFOp>(op);
+  if (!isa<arith::MaximumFOp, arith::MinimumFOp>(op) ||
+      !matchPattern(op->getOperand(1), m_Constant(&bound)) ||
+      !bound.getValue().isFinite() ||
+      (bound.getValue().isZero() && (!isMax || bound.getValue().isNegative())))
+    return {};
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  Value x = op->getOperand(0), limit = op->getOperand(1);
+  Value isInside = arith::CmpFOp::create(
+      b, isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x,
+      limit);
+  return arith::SelectOp::create(b, isInside, x, limit);
 }
 
 /// The float that a byte was before, if `op` makes it one again; less a zero
@@ -238,6 +227,7 @@ static void eraseUnused(Block &block) {
 namespace {
 struct FoldBytes : public onnxquant::impl::FoldBytesBase<FoldBytes> {
   void runOnOperation() override {
+    hasFMA = getTargetInfo(getOperation()).hasFMA;
     getOperation().walk([&](Operation *op) {
       if (auto kernel = dyn_cast<onnxq::KernelOpInterface>(op))
         fold(kernel.getEpilogue().front());
@@ -249,15 +239,35 @@ struct FoldBytes : public onnxquant::impl::FoldBytesBase<FoldBytes> {
 
 private:
   void fold(Block &block);
+  void simplify(ByteFunction function);
+
+  bool hasFMA = false;
 };
 } // namespace
+
+void FoldBytes::simplify(ByteFunction function) {
+  auto table = kernels::tabulate(function);
+  if (!table)
+    return;
+  for (size_t i = 0; i < function.ops.size(); ++i) {
+    if (isa<arith::DivFOp>(function.ops[i])) {
+      numMultiplied += multiplyInstead(function, i, *table, hasFMA);
+    } else if (Value value = compareInstead(function.ops[i])) {
+      Operation *old = function.ops[i];
+      old->replaceAllUsesWith(ValueRange(value));
+      function.ops[i] = value.getDefiningOp();
+      function.ops.insert(function.ops.begin() + i,
+                          function.ops[i]->getOperand(0).getDefiningOp());
+      ++i;
+    }
+  }
+}
 
 void FoldBytes::fold(Block &block) {
   // A byte that is replaced may make others depend on an earlier one.
   for (bool isChanged = true; isChanged;) {
     isChanged = false;
-    ByteFunctions functions(block);
-    for (const ByteFunction &function : functions.found) {
+    for (const ByteFunction &function : kernels::findByteFunctions(block)) {
       Value byte = shorten(function);
       if (!byte)
         continue;
@@ -269,6 +279,11 @@ void FoldBytes::fold(Block &block) {
     }
     eraseUnused(block);
   }
+  // Functions may share ops, which change with each of them.
+  size_t count = kernels::findByteFunctions(block).size();
+  for (size_t i = 0; i < count; ++i)
+    simplify(kernels::findByteFunctions(block)[i]);
+  eraseUnused(block);
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
     if (auto convert = dyn_cast<arith::SIToFPOp>(op))
       if (Value number = findFloat(convert)) {

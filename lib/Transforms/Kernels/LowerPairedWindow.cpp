@@ -10,6 +10,7 @@
 #include "LowerWindow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -34,6 +35,8 @@ private:
   /// A row of the input that taps read, and the step between its columns.
   struct SourceRow {
     Value memory, place, step;
+    /// Null if it always is.
+    Value isInside;
   };
   void makeBorder();
   SourceRow getSourceRow(int64_t tap);
@@ -42,8 +45,15 @@ private:
   Halves getOutside();
   Halves loadPayload(Value place);
   Halves addProducts(Halves sums, Halves element, Halves weight);
+  /// 16 sums.
+  Halves loadSums(Value place);
+  using Taps = std::pair<int64_t, int64_t>;
+  void addPair(int64_t pair, Value corner, Value place, Value channel,
+               ArrayRef<Taps> taps, MutableArrayRef<Halves> sums);
+  void addPairInside(int64_t pair, Value corner, Value place, Value channel,
+                     ArrayRef<Taps> taps, MutableArrayRef<Halves> sums);
   void emitBlock(Value column, Value corner, Value block, Value channel,
-                 ArrayRef<std::pair<int64_t, int64_t>> taps);
+                 ArrayRef<Taps> taps);
 
   Value zero;
   /// A row of the zero point, if rows of taps lie outside.
@@ -88,7 +98,7 @@ PairedWindowLowering::getSourceRow(int64_t tap) {
   Value place = b.add(rowSource, b.mul(position, in.strides[1]));
   Value step = in.strides[2];
   if (!border)
-    return {in.memory, place, step};
+    return {in.memory, place, step, {}};
   Value isInside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, position,
                                          in.sizes[1]);
   auto open = MemRefType::get(
@@ -98,7 +108,7 @@ PairedWindowLowering::getSourceRow(int64_t tap) {
                           b.castBuffer(border, open));
   if (KernelBuilder::known(step) != channels)
     step = b.select(isInside, step, b.index(channels));
-  return {memory, b.select(isInside, place, b.index(0)), step};
+  return {memory, b.select(isInside, place, b.index(0)), step, isInside};
 }
 
 void PairedWindowLowering::startRow() {
@@ -168,6 +178,14 @@ PairedWindowLowering::Halves PairedWindowLowering::loadPayload(Value place) {
   return halves;
 }
 
+PairedWindowLowering::Halves PairedWindowLowering::loadSums(Value place) {
+  Halves halves = loadPayload(place);
+  for (Value &half32 : halves)
+    half32 = vector::BitCastOp::create(b, VectorType::get(half, b.getI32Type()),
+                                       half32);
+  return halves;
+}
+
 PairedWindowLowering::Halves
 PairedWindowLowering::addProducts(Halves sums, Halves element, Halves weight) {
   for (int64_t h = 0; h < 2; ++h) {
@@ -197,43 +215,83 @@ void PairedWindowLowering::emitTile(
   });
 }
 
-/// 16 channels of a tile: every input column is loaded once, from the left, and
-/// goes to all output columns that it is a tap of.
-void PairedWindowLowering::emitBlock(
-    Value column, Value corner, Value block, Value channel,
-    ArrayRef<std::pair<int64_t, int64_t>> taps) {
+/// What two rows of taps add to a tile's sums: every input column is loaded
+/// once, from the left, and goes to all output columns that it is a tap of.
+void PairedWindowLowering::addPair(int64_t pair, Value corner, Value place,
+                                   Value channel, ArrayRef<Taps> taps,
+                                   MutableArrayRef<Halves> sums) {
   int64_t stride = lastOf(op.getStrides());
   int64_t dilation = lastOf(op.getDilations());
   int64_t length = lastOf(op.getKernel());
   int64_t tile = static_cast<int64_t>(taps.size());
-  int64_t pairs = llvm::divideCeil(op.getKernel()[0], int64_t(2));
-  Halves starts = loadPayload(block);
-  for (Value &start : starts)
-    start = vector::BitCastOp::create(b, VectorType::get(half, b.getI32Type()),
-                                      start);
-  SmallVector<Halves> sums(tile, starts);
   bool hasZero = KernelBuilder::known(zero) != 0;
   int64_t end = (tile - 1) * stride + (length - 1) * dilation;
-  for (int64_t x = 0; x <= end; ++x)
-    for (int64_t pair = 0; pair < pairs; ++pair) {
-      std::optional<Halves> element;
-      for (int64_t i = 0; i < tile; ++i) {
-        int64_t offset = x - i * stride, tap = offset / dilation;
-        if (offset < 0 || offset % dilation != 0 || tap >= length)
-          continue;
-        bool isInside = tap >= taps[i].first && tap < taps[i].second;
-        if (!isInside && !hasZero)
-          continue;
-        if (!element)
-          element = isInside ? loadElement(pair, b.add(corner, x), channel)
-                             : getOutside();
-        Halves weight =
-            loadPayload(b.add(block, 4 * half * (1 + pair * length + tap)));
-        sums[i] = addProducts(sums[i], *element, weight);
-      }
+  for (int64_t x = 0; x <= end; ++x) {
+    std::optional<Halves> element;
+    for (int64_t i = 0; i < tile; ++i) {
+      int64_t offset = x - i * stride, tap = offset / dilation;
+      if (offset < 0 || offset % dilation != 0 || tap >= length)
+        continue;
+      bool isInside = tap >= taps[i].first && tap < taps[i].second;
+      if (!isInside && !hasZero)
+        continue;
+      if (!element)
+        element = isInside ? loadElement(pair, b.add(corner, x), channel)
+                           : getOutside();
+      Halves weight = loadPayload(b.add(place, 4 * half * tap));
+      sums[i] = addProducts(sums[i], *element, weight);
     }
-  for (int64_t i = 0; i < tile; ++i)
-    finish(b.add(column, i), channel, 2 * half, b.concat(sums[i]));
+  }
+}
+
+/// The same if one of the rows is inside; else what the zero point takes away
+/// for them is given back.
+void PairedWindowLowering::addPairInside(int64_t pair, Value corner,
+                                         Value place, Value channel,
+                                         ArrayRef<Taps> taps,
+                                         MutableArrayRef<Halves> sums) {
+  Value isInside = rows[2 * pair].isInside;
+  if (2 * pair + 1 < op.getKernel()[0])
+    isInside = arith::OrIOp::create(b, isInside, rows[2 * pair + 1].isInside);
+  SmallVector<Type> types(2 * sums.size(), sums[0][0].getType());
+  auto branch = scf::IfOp::create(b, types, isInside, /*withElseRegion=*/true);
+  auto yield = [&](ArrayRef<Halves> values) {
+    SmallVector<Value> all;
+    for (const Halves &halves : values)
+      all.append(halves.begin(), halves.end());
+    scf::YieldOp::create(b, all);
+  };
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Halves> added(sums.begin(), sums.end());
+  addPair(pair, corner, place, channel, taps, added);
+  yield(added);
+  b.setInsertionPointToStart(branch.elseBlock());
+  SmallVector<Halves> kept(sums.begin(), sums.end());
+  if (KernelBuilder::known(zero) != 0) {
+    Halves back = loadSums(b.add(place, 4 * half * lastOf(op.getKernel())));
+    for (Halves &halves : kept)
+      for (int64_t h = 0; h < 2; ++h)
+        halves[h] = arith::AddIOp::create(b, halves[h], back[h]);
+  }
+  yield(kept);
+  for (auto [i, halves] : llvm::enumerate(sums))
+    halves = {branch.getResult(2 * i), branch.getResult(2 * i + 1)};
+}
+
+/// 16 channels of a tile.
+void PairedWindowLowering::emitBlock(Value column, Value corner, Value block,
+                                     Value channel, ArrayRef<Taps> taps) {
+  SmallVector<Halves> sums(taps.size(), loadSums(block));
+  for (int64_t pair = 0; pair < op.getPackedPairs(); ++pair) {
+    Value place = b.add(block, 4 * half + pair * op.getPackedPair());
+    if (op.leavesOutRows())
+      addPairInside(pair, corner, place, channel, taps, sums);
+    else
+      addPair(pair, corner, place, channel, taps, sums);
+  }
+  for (auto [i, halves] : llvm::enumerate(sums))
+    finish(b.add(column, i), channel, 2 * half, b.concat(halves));
 }
 
 void kernels::lowerPairedWindow(onnxq::WindowOp op, const TargetInfo &target) {

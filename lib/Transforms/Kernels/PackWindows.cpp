@@ -87,23 +87,36 @@ bool kernels::packWindow(WindowOp op, const TargetInfo &target) {
   int64_t rows = op.getKernel()[0], length = op.getKernel()[1];
   std::vector<int16_t> packed(op.getPackedSize(), 0);
   int16_t *to = packed.data();
-  for (int64_t first = 0; first < channels; first += lanes) {
-    int64_t from = std::min(first, channels - lanes);
+  auto write = [&](uint32_t number) {
+    *to++ = static_cast<int16_t>(number);
+    *to++ = static_cast<int16_t>(number >> 16);
+  };
+  // What some taps of a channel add: wraps, as the sums do.
+  auto sumTimesZero = [&](int64_t first, int64_t end, int64_t c) {
+    uint32_t sum = 0;
+    for (int64_t tap = first; tap < end; ++tap)
+      sum -= static_cast<uint32_t>(*zero * (*weights)[tap * channels + c]);
+    return sum;
+  };
+  for (int64_t block = 0; block < channels; block += lanes) {
+    int64_t from = std::min(block, channels - lanes);
     for (int64_t c = from; c < from + lanes; ++c) {
-      // Wraps, as the sums do.
       uint32_t start = bias ? static_cast<uint32_t>((*bias)[c]) : 0;
-      for (int64_t tap = 0; tap < rows * length; ++tap)
-        start -= static_cast<uint32_t>(*zero * (*weights)[tap * channels + c]);
-      *to++ = static_cast<int16_t>(start);
-      *to++ = static_cast<int16_t>(start >> 16);
+      write(start + sumTimesZero(0, rows * length, c));
     }
-    for (int64_t row = 0; row < rows; row += 2)
+    for (int64_t row = 0; row < rows; row += 2) {
       for (int64_t tap = 0; tap < length; ++tap)
         for (int64_t c = from; c < from + lanes; ++c)
           for (int64_t which : {row, row + 1})
             *to++ = which < rows
                         ? (*weights)[(which * length + tap) * channels + c]
                         : 0;
+      if (!op.leavesOutRows())
+        continue;
+      int64_t first = row * length, end = std::min(row + 2, rows) * length;
+      for (int64_t c = from; c < from + lanes; ++c)
+        write(-sumTimesZero(first, end, c));
+    }
   }
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Operation *old = op.getWeights().getDefiningOp();

@@ -1,5 +1,6 @@
 // What lies between quantized bytes becomes shorter.
-// RUN: onnxq-opt %s --onnxq-fold-bytes --split-input-file | FileCheck %s
+// RUN: onnxq-opt %s --onnxq-set-target="triple=x86_64-linux-gnu cpu=x86-64-v3" --onnxq-fold-bytes --split-input-file | FileCheck %s --check-prefixes=CHECK,FMA
+// RUN: onnxq-opt %s --onnxq-set-target="triple=x86_64-linux-gnu cpu=x86-64" --onnxq-fold-bytes --split-input-file | FileCheck %s --check-prefixes=CHECK,PLAIN
 
 // Dequantized, clipped to 0 and 6, quantized with the same scale: 6 / 0.05 is
 // 120, so it clamps to that.
@@ -83,12 +84,13 @@ func.func @relu(%x: tensor<8xi8>, %e: tensor<8xi8>) -> tensor<8xi8> {
 
 #id = affine_map<(d0) -> (d0)>
 
-// Another scale: no clamp. Two bytes: no function of one. Both stay, but a byte
-// that was a whole number isn't narrowed and widened.
+// Another scale: no clamp, but all bytes are the same with a reciprocal. A byte
+// that depends on a float stays. One that was a whole number isn't narrowed and
+// widened.
 // CHECK-LABEL: func.func @stays
 // CHECK: ^bb0(%[[X:.*]]: i8, %[[Z:.*]]: f32, %{{.*}}: i8):
 // CHECK: arith.extui %[[X]]
-// CHECK: arith.divf
+// CHECK-NOT: arith.divf
 // CHECK: %[[R:.*]] = math.roundeven
 // CHECK: %[[L:.*]] = arith.select
 // CHECK: %[[H:.*]] = arith.select
@@ -100,7 +102,7 @@ func.func @stays(%x: tensor<8xi8>, %z: tensor<8xf32>, %e: tensor<8xi8>) -> tenso
   %zero = arith.constant 0.0 : f32
   %top = arith.constant 255.0 : f32
   %scale = arith.constant 0.3 : f32
-  %other = arith.constant 0.4 : f32
+  %other = arith.constant 0.37 : f32
   %seven = arith.constant 7 : i32
   %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
       ins(%x, %z : tensor<8xi8>, tensor<8xf32>) outs(%e : tensor<8xi8>) {
@@ -125,4 +127,52 @@ func.func @stays(%x: tensor<8xi8>, %z: tensor<8xf32>, %e: tensor<8xi8>) -> tenso
     linalg.yield %q2 : i8
   } -> tensor<8xi8>
   return %y : tensor<8xi8>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// A sum of two bytes: of all 65536 results some differ with a reciprocal, none
+// with one more step, which takes an instruction of the target.
+// CHECK-LABEL: func.func @add
+// CHECK: ^bb0(%[[X:.*]]: i8, %[[Y:.*]]: i8, %{{.*}}: i8):
+// CHECK: %[[SUM:.*]] = arith.addf
+// CHECK-NOT: arith.maximumf
+// CHECK: %[[RELU:.*]] = arith.select
+// FMA-NOT: arith.divf
+// FMA: %[[Q:.*]] = arith.mulf %[[RELU]], %[[INVERSE:.*]] : f32
+// FMA: %[[REST:.*]] = math.fma %[[Q]], %{{.*}}, %[[RELU]] : f32
+// FMA: math.fma %[[REST]], %{{.*}}, %[[Q]] : f32
+// PLAIN: arith.divf %[[RELU]]
+func.func @add(%x: tensor<8xi8>, %y: tensor<8xi8>, %e: tensor<8xi8>) -> tensor<8xi8> {
+  %zero = arith.constant 0.0 : f32
+  %top = arith.constant 255.0 : f32
+  %a = arith.constant 0.3 : f32
+  %b = arith.constant 0.3 : f32
+  %c = arith.constant 0.6 : f32
+  %seven = arith.constant 7 : i32
+  %s = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%x, %y : tensor<8xi8>, tensor<8xi8>) outs(%e : tensor<8xi8>) {
+  ^bb0(%in: i8, %other: i8, %out: i8):
+    %w0 = arith.extui %in : i8 to i32
+    %f0 = arith.sitofp %w0 : i32 to f32
+    %d0 = arith.mulf %f0, %a : f32
+    %w1 = arith.extsi %other : i8 to i32
+    %l1 = arith.subi %w1, %seven : i32
+    %f1 = arith.sitofp %l1 : i32 to f32
+    %d1 = arith.mulf %f1, %b : f32
+    %sum = arith.addf %d0, %d1 : f32
+    %relu = arith.maximumf %sum, %zero : f32
+    %q = arith.divf %relu, %c : f32
+    %r = math.roundeven %q : f32
+    %c0 = arith.cmpf ogt, %r, %zero : f32
+    %l = arith.select %c0, %r, %zero : f32
+    %c1 = arith.cmpf olt, %l, %top : f32
+    %h = arith.select %c1, %l, %top : f32
+    %i = arith.fptosi %h : f32 to i32
+    %byte = arith.trunci %i : i32 to i8
+    linalg.yield %byte : i8
+  } -> tensor<8xi8>
+  return %s : tensor<8xi8>
 }

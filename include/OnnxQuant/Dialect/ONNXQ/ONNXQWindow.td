@@ -43,7 +43,9 @@ def ONNXQ_WindowOp : ONNXQ_BlockOp<"window",
     Per 16 channels, the last 16 if fewer are left, they hold what the sums
     begin with as `i32` (less `pad` times all weights, so that elements are
     multiplied as they are), and then, for every two rows and every column of
-    taps, the two weights of a channel next to each other.
+    taps, the two weights of a channel next to each other. Where the window is
+    high and the input is low, `pad` times the weights of two rows follows them,
+    as `i32`, so that rows outside can be left out.
 
     - C1: the input is [N, spatial.., C] with a known C and an entry of `kernel`
       per spatial dimension, at least one.
@@ -94,8 +96,18 @@ def ONNXQ_WindowOp : ONNXQ_BlockOp<"window",
     /// Channels that packed weights hold together, and the elements of them.
     static constexpr int64_t packedChannels = 16;
     int64_t getPackedBlock() {
-      int64_t pairs = (getKernel().front() + 1) / 2;
-      return packedChannels * 2 * (1 + pairs * getKernel().back());
+      return packedChannels * 2 + getPackedPairs() * getPackedPair();
+    }
+    /// Pairs of rows, and the elements of one.
+    int64_t getPackedPairs() { return (getKernel().front() + 1) / 2; }
+    int64_t getPackedPair() {
+      return packedChannels * 2 * (getKernel().back() + (leavesOutRows() ? 1 : 0));
+    }
+    /// Whether many rows of taps lie outside.
+    bool leavesOutRows() {
+      int64_t height = getInput().getType().getDimSize(1);
+      return !::mlir::ShapedType::isDynamic(height) && getPads().front() > 1 &&
+             height < 4 * getKernel().front();
     }
     int64_t getPackedSize() {
       int64_t channels = getInput().getType().getShape().back();
