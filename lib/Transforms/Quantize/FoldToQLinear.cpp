@@ -65,6 +65,21 @@ static FailureOr<Value> integerBias(OpBuilder &builder,
   return quantizeInGraph(builder, op, input, weight, bias);
 }
 
+/// Whether kernels exist for the types: results are like activations, and
+/// weights are too, or signed beside unsigned activations.
+static bool haveKernels(QuantizableOpInterface op,
+                        ArrayRef<QuantizedOperand> operands, Value zeroPoint) {
+  auto typeOf = [](Value value) { return getElementTypeOrSelf(value); };
+  Type type = typeOf(zeroPoint);
+  bool isUnsigned = type.isUnsignedInteger();
+  return type.getIntOrFloatBitWidth() == 8 &&
+         llvm::all_of(op.getQuantizableOperands(), [&](unsigned index) {
+           Value value = operands[index].value;
+           bool isWeight = op.isContraction() && constantOf(value);
+           return typeOf(value) == type || (isWeight && isUnsigned);
+         });
+}
+
 /// Why an op has no quantized form; empty if it has.
 static std::string fold(Plan &plan, OpBuilder &builder,
                         QuantizableOpInterface op) {
@@ -82,6 +97,9 @@ static std::string fold(Plan &plan, OpBuilder &builder,
   QuantizeLinearOp quantizer = onlyQuantizer(op->getResult(0));
   if (!quantizer)
     return "its result is read as float: quantizers around it";
+  if (!haveKernels(op, *operands, quantizer.getYZeroPoint()))
+    return "no runtime has its QLinear form for these types: quantizers around "
+           "it";
   if (op.isContraction() &&
       (op.getBiasFactor() != 1.0 || op.getProductFactor() != 1.0))
     return "it has factors that its QLinear form lacks: quantizers around it";

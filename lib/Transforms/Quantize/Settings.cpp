@@ -180,7 +180,8 @@ static llvm::Error refuse(const QuantizeOptions &options,
        "dedicated-qdq-pair is for mode=qdq"},
       {settings.contribQdq && integerForm,
        "contrib-qdq is for mode=qdq: the integer ops need no wide types"},
-      {settings.contribOps && settings.form == Mode::QDQ && !settings.dynamic,
+      {settings.contribOps && settings.form != Mode::QLinear &&
+           !settings.dynamic,
        "contrib-ops is for mode=qlinear and dynamic modes; for quantizers of "
        "com.microsoft see contrib-qdq"},
       {!settings.quantizeBias && settings.form == Mode::QLinear,

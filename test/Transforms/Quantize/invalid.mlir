@@ -12,6 +12,7 @@
 // RUN: not onnxq-opt %s --onnx-quantize="quantization-mode=IntegerOps_Static dynamic=true" 2>&1 | FileCheck %s --check-prefix=STATIC
 // RUN: not onnxq-opt %s --onnx-quantize="minimum-real-range=-1" 2>&1 | FileCheck %s --check-prefix=WIDTH
 // RUN: not onnxq-opt %s --onnx-quantize="contrib-ops=true" 2>&1 | FileCheck %s --check-prefix=CONTRIB
+// RUN: not onnxq-opt %s --onnx-quantize="mode=integer contrib-ops=true" 2>&1 | FileCheck %s --check-prefix=CONTRIB
 // RUN: not onnxq-opt %s --onnx-quantize="mode=qlinear quantize-bias=false" 2>&1 | FileCheck %s --check-prefix=BIAS
 // RUN: not onnxq-opt %s --onnx-quantize="mode=integer output-quantization-params={\"y\":[0,0.1]}" 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // RUN: not onnxq-opt %s --onnx-quantize="nodes-to-exclude=cnov" 2>&1 | FileCheck %s --check-prefix=NODE

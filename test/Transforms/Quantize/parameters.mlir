@@ -1,5 +1,7 @@
 // RUN: onnxq-opt %s --onnx-quantize="input-quantization-params={\"x\":[7,0.125]}" | FileCheck %s --check-prefix=GIVEN
 // RUN: onnxq-opt %s --onnx-quantize="tensor-overrides={\"x\":{\"type\":\"s8\",\"min\":-1.28,\"max\":1.27},\"w\":{\"scale\":[0.25,0.5],\"axis\":1}}" | FileCheck %s --check-prefix=OVERRIDE
+// RUN: onnxq-opt %s --onnx-quantize="output-quantization-params={\"y\":[7,0.125]}" -o /dev/null 2>&1 | FileCheck %s --check-prefix=UNUSED
+// RUN: onnxq-opt %s --onnx-quantize="mode=qlinear tensor-overrides={\"x\":{\"type\":\"s8\"}} input-quantization-params={\"y\":[7,0.125],\"z\":[8,0.25]}" | FileCheck %s --check-prefix=MIXED
 // RUN: onnxq-opt %s --onnx-quantize="int16-first=1" | FileCheck %s --check-prefix=FIRST
 // RUN: onnxq-opt %s --onnx-quantize="int16-tensors=a" | FileCheck %s --check-prefix=SECOND
 // RUN: onnxq-opt %s --onnx-quantize="symmetric-activations=true reduce-range=true" | FileCheck %s --check-prefix=SYMMETRIC
@@ -10,6 +12,14 @@
 // Given parameters are taken to the bit.
 // GIVEN: "x_scale"]} dense<1.250000e-01>
 // GIVEN: "x_zero_point"]} dense<7> : tensor<ui8>
+
+// UNUSED: warning: nothing uses the parameters given for tensor 'y': it is not quantized
+
+// Signed activations with an unsigned result have no kernels.
+// MIXED: "onnx.MatMul"
+// MIXED: "onnx.QLinearMatMul"
+// MIXED-NOT: onnx.QLinearMatMul
+// MIXED: "onnx.MatMul"
 
 // OVERRIDE: "x_scale"]} dense<0.00999999977>
 // OVERRIDE: "x_zero_point"]} dense<0> : tensor<i8>
