@@ -3,7 +3,7 @@
 
 Every case is a small graph with constant weights: shapes, groups, strides,
 dilations, pads, signs, zero points, scales per tensor or channel; a part of them
-has the extremes of every type only. Sums are computed in 64 bits by numpy, the
+has the extremes of every type only. 32 more go through every zero point. Sums are computed in 64 bits by numpy, the
 rest in 32-bit floats, in the order that docs/QuantizationSemantics.md gives. Half
 of the cases leave all dimensions but channels open.
 
@@ -264,6 +264,24 @@ def island_case(rng, graph):
     return value, requantize(sums, scale / layer.y_scale, layer.y_zero)
 
 
+def extreme_case(number, graph):
+    """Extremes of activations and weights with every zero point: 16 of them a graph, 32 graphs for both signs."""
+    rng = graph.rng
+    kind = [np.uint8, np.int8][number % 2]
+    low, high = RANGES[kind]
+    block = number // 2 % 16
+    channels, width = [1, 2, 3, 4, 16, 20][block % 6], [3, 2, 5, 1][block % 4]
+    x = draw(rng, kind, [3, channels, 3, 9], "extreme")
+    x[0], x[1] = low, high
+    w = draw(rng, np.int8, [17, channels, 2, width], "extreme")
+    w[0], w[1], w[2, :, :, ::2] = 127, -128, 127
+    value, weights, results, sums = graph.input(x, fixed=(1,)), graph.constant(w), [], []
+    for zero in range(low + 16 * block, low + 16 * block + 16):
+        results.append(graph.node("ConvInteger", [value, weights, graph.constant(np.array(zero, kind))], pads=[1, 1, 0, 1]))
+        sums.append(convolve(x.astype(np.int64) - zero, w, 1, [1, 1], [1, 1], [1, 1, 0, 1]).astype(np.int32))
+    return graph.node("Concat", results, axis=0), np.concatenate(sums)
+
+
 CASES = (conv_case, product_case, conv_case, island_case, conv_case, product_case, island_case)
 
 
@@ -278,6 +296,10 @@ def main():
             output, array = CASES[number % len(CASES)](rng, graph)
             model = graph.model(output, array)
             write_case(folder / f"case_{number:04}", model, graph.feeds, [array])
+        for number in range(32):
+            graph = Graph(np.random.default_rng(number), is_open=number % 4 > 1)
+            output, array = extreme_case(number, graph)
+            write_case(folder / f"extreme_{number:02}", graph.model(output, array), graph.feeds, [array])
         command = [ONNXQ, "test", str(folder), "--filter", ".", "--rtol", "0", "--atol", "0", *sys.argv[2:]]
         sys.exit(subprocess.run(command).returncode)
 

@@ -53,6 +53,7 @@ private:
   void padChannels();
   /// Makes neighbouring taps of few channels one run of single channels.
   bool joinTaps();
+  bool joinsTaps(int64_t depth);
   void joinColumns();
 
   ContractOp op;
@@ -99,14 +100,18 @@ void IntegerPacker::padChannels() {
   channels = wide;
 }
 
+/// Whether steps of `depth` go through neighbouring taps.
+bool IntegerPacker::joinsTaps(int64_t depth) {
+  return channels % depth != 0 && groups == 1 && !op.getKernel().empty() &&
+         op.getKernel().back() > 1 && op.getDilations().back() == 1;
+}
+
 /// A window's row of taps is contiguous if channels are seen as columns: so
 /// only its end is filled up to a whole step, not every tap.
 bool IntegerPacker::joinTaps() {
-  int64_t spatial = op.getKernel().size();
-  if (plan.kind == PackingKind::Quads || channels % plan.depth == 0 ||
-      groups != 1 || spatial == 0 || op.getKernel().back() == 1 ||
-      op.getDilations().back() != 1)
+  if (plan.kind == PackingKind::Quads || !joinsTaps(plan.depth))
     return false;
+  int64_t spatial = op.getKernel().size();
   int64_t length = op.getKernel().back() * channels;
   int64_t wide = llvm::alignTo(length, plan.depth);
   int64_t rows = taps / op.getKernel().back();
@@ -189,8 +194,13 @@ void IntegerPacker::chooseAmongBytes() {
   int64_t padded = llvm::alignTo(channels, 4);
   if (groups > 1 && padded != channels)
     return;
-  WeightShape shape = getShape();
-  if (pairsStayInBound(narrow, shape))
+  // Weights of neighbouring taps are pairs where taps are joined.
+  WeightShape shape = getShape(), joined = shape;
+  if (joinsTaps(4)) {
+    int64_t length = op.getKernel().back();
+    joined = {groups, taps / length, channels * length, columns};
+  }
+  if (pairsStayInBound(narrow, joined))
     setPlan(PackingKind::Pairs, 4, 4, 2);
   if (channels < quadRows || columns < quadColumns || countRows(op) < 4)
     return;
