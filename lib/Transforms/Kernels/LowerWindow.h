@@ -73,6 +73,8 @@ private:
   llvm::SmallVector<mlir::Value>
   forTapRows(size_t dim, TapRow row, mlir::ValueRange carried, RowFn body);
   TapRow getTapRow(size_t dim, TapRow row, mlir::Value tap);
+  int64_t getBlockVectors();
+  void forRows(llvm::function_ref<void()> body);
   void emitColumns();
   void emitOpenColumns();
   void emitRange(mlir::Value from, mlir::Value to);
@@ -82,7 +84,14 @@ private:
   addRows(llvm::ArrayRef<TapRow> rows, mlir::Value corner, mlir::Value channel,
           int64_t valid, llvm::ArrayRef<std::pair<int64_t, int64_t>> taps,
           llvm::SmallVector<mlir::Value> sums);
-  void forChannels(llvm::function_ref<void(mlir::Value, int64_t)> body);
+  void emitPlace(mlir::Value column, const TapRange &range, mlir::Value channel,
+                 int64_t valid);
+  void
+  forChannels(llvm::function_ref<void(mlir::Value, mlir::Value, int64_t)> body);
+  void fetchColumns(const FlatBuffer &buffer, mlir::Value place, int64_t width,
+                    mlir::Value number, mlir::Value channel, bool isWrite);
+  void fetchNextRow(mlir::Value column, int64_t tile, mlir::Value number,
+                    mlir::Value channel);
   mlir::Value load(const FlatBuffer &buffer, mlir::Value place, int64_t valid);
   /// The element of each row at offset `place`, and their weights of tap `tap`.
   llvm::SmallVector<mlir::Value> loadElement(llvm::ArrayRef<TapRow> rows,
@@ -106,8 +115,10 @@ private:
   size_t spatial;
   int64_t channels;
   int64_t lanes;
-  /// Columns of a tile.
-  int64_t columns;
+  /// Columns of a tile, and vectors of channels of a block.
+  int64_t columns, blockVectors = 1;
+  /// The block at hand: its rows and its first vector of channels.
+  mlir::Value firstRow, numRows, firstVector;
   /// The row at hand: its place in the output, where it begins in input and
   /// output, and its taps of the leading dimensions.
   llvm::SmallVector<mlir::Value> rowPlaces;
