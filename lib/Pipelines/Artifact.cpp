@@ -125,7 +125,11 @@ onnxquant::compileToObjects(ModuleOp module, const CompileOptions &options,
   if (cache.isOn()) {
     StringRef kind = hasGetter ? "library" : single ? "object" : "objects";
     key = CodeCache::keyOf(module, options, kind);
-    if (std::optional<CompiledModel> found = cache.find(key))
+    // Only compilation tells what has no kernel.
+    std::optional<CompiledModel> found;
+    if (!options.reportLoops)
+      found = cache.find(key);
+    if (found)
       return std::move(*found);
   }
   if (failed(lowerToLLVM(module, options)))

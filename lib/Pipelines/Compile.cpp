@@ -57,7 +57,9 @@ void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
     pm.addPass(createShapeInference());
   pm.addPass(createResolveBranches());
   pm.addPass(createConvertQuantizedToKernels());
-  pm.addPass(createConvertONNXToKernels());
+  ConvertONNXToKernelsOptions kernels;
+  kernels.report = options.reportLoops;
+  pm.addPass(createConvertONNXToKernels(kernels));
   pm.addPass(createPropagateLayout());
   ConvertONNXToLinalgOptions lowering;
   lowering.maxIterations = options.maxIterations;

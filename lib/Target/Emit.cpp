@@ -71,7 +71,7 @@ void onnxquant::optimizeModule(Module &module, TargetMachine &machine,
       manager.addPass(LoopUnrollPass(LoopUnrollOptions()
                                          .setPartial(false)
                                          .setRuntime(false)
-                                         .setUpperBound(false)
+                                         .setUpperBound(true)
                                          .setFullUnrollMaxCount(fewTurns)));
   };
   passes.registerScalarOptimizerLateEPCallback(unroll);

@@ -284,6 +284,12 @@ def check_reports(folder, model):
     tally.result("a profile", problem)
     outcome = run("bench", model, "--profile", "--seconds", "0.1")
     tally.result("a profile as text", complaint(outcome) or (None if b"second" in outcome.stdout else "no node"))
+    loops = save(folder / "loops.onnx", [helper.make_node("Conv", ["x", "w"], ["y"], "mixer")],
+                 [("x", [1, 8, 9, 9]), ("w", [4, 8, 3, 3])], [("y", [1, 4, 7, 7])])
+    for option, told in ((["--verbose"], True), ([], False)):
+        outcome = run("compile", loops, "-o", folder / "loops.o", *option)
+        said = "'mixer': has no kernel: its weights aren't constant" in outcome.stderr
+        tally.result(" ".join(["what has no kernel", *option]), complaint(outcome) or (None if said == told else outcome.stderr[:300]))
     outcome = run("info", model, "--memory", "--dim", "n=1", "--json")
     problem = complaint(outcome)
     if not problem:

@@ -68,6 +68,7 @@ run allocates nothing.
   --cache DIR               keep compiled models in DIR and find them there
                             (default: ONNXQUANT_CODE_CACHE, if set)
   --check-bounds            check every access to a buffer
+  --verbose                 tell which nodes run as plain loops, and why
 
 example: onnxq compile model.onnx -o model.o --target aarch64 --dim batch=1
 )",

@@ -46,7 +46,8 @@ void CodeOptions::declare(Arguments &arguments) {
       .option("threads", threads)
       .option("max-iterations", maxIterations)
       .option("cache", cache)
-      .flag("check-bounds", checkBounds);
+      .flag("check-bounds", checkBounds)
+      .flag("verbose", verbose);
 }
 
 std::string onnxquant::cli::findCache(const std::string &option) {
@@ -79,5 +80,6 @@ std::optional<int> CodeOptions::read(const Arguments &arguments,
   options.maxIterations = maxIterations;
   options.threads = threads;
   options.cacheFolder = findCache(cache);
+  options.reportLoops = verbose;
   return checkThreads(arguments, threads);
 }

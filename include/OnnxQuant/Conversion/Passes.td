@@ -81,7 +81,8 @@ def ConvertONNXToKernels : Pass<"onnx-to-kernels", "::mlir::ModuleOp"> {
     `onnxq.contract` with channels last; transposes stand around them. A
     transposed convolution is a plain one per phase of its strides. Small floats
     are computed as `f32` between casts. Convolutions with weights, and windows
-    with pads, that are only known at run time stay for `onnx-to-linalg`.
+    with pads, that are only known at run time stay for `onnx-to-linalg`, which
+    makes plain loops of them; `report` tells which nodes these are, and why.
 
     ```mlir
     %y = "onnx.Conv"(%x, %w, %b) {pads = [1, 1, 1, 1], ...} : (tensor<1x8x9x9xf32>, tensor<16x8x3x3xf32>, tensor<16xf32>) -> tensor<1x16x9x9xf32>
@@ -100,8 +101,13 @@ def ConvertONNXToKernels : Pass<"onnx-to-kernels", "::mlir::ModuleOp"> {
     "::onnxquant::onnxq::ONNXQDialect", "::mlir::arith::ArithDialect",
     "::mlir::cf::ControlFlowDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"report", "report", "bool", "false",
+           "tell which nodes have no kernel, and why">,
+  ];
   let statistics = [
     Statistic<"numKernels", "kernels", "Kernels in the graph">,
+    Statistic<"numLeft", "left", "Ops that plain loops compute">,
   ];
 }
 

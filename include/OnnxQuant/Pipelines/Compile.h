@@ -30,6 +30,8 @@ struct CompileOptions {
   std::string cacheFolder;
   /// Write the plan of the memory to the graph.
   bool reportMemory = false;
+  /// Tell by remarks which nodes plain loops compute, and why.
+  bool reportLoops = false;
 };
 
 /// The most threads that a run can use.

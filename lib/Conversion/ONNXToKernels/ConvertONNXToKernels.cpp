@@ -1,6 +1,7 @@
 // Turns ops that a kernel computes into that kernel. Enters: graphs with
 // inferred shapes. Leaves: kernels with channels last and transposes around
-// them; ops whose weights or windows are only known at run time stay.
+// them; ops whose weights or windows are only known at run time stay. Which do,
+// and why, is told on request: plain loops are slower.
 
 #include "OnnxQuant/Conversion/Passes.h"
 #include "Windows.h"
@@ -10,6 +11,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_CONVERTONNXTOKERNELS
@@ -20,8 +22,24 @@ using namespace mlir;
 using namespace onnxquant;
 
 namespace {
+/// Collects why ops have no kernel: what the patterns that failed said of the
+/// node at a place.
+struct Reasons : public RewriterBase::Listener {
+  void notifyMatchFailure(Location loc,
+                          function_ref<void(Diagnostic &)> explain) override {
+    Diagnostic reason(loc, DiagnosticSeverity::Remark);
+    explain(reason);
+    SmallVector<std::string> &known = byPlace[loc];
+    if (!llvm::is_contained(known, reason.str()))
+      known.push_back(reason.str());
+  }
+
+  DenseMap<Location, SmallVector<std::string>> byPlace;
+};
+
 struct ConvertONNXToKernels
     : public onnxquant::impl::ConvertONNXToKernelsBase<ConvertONNXToKernels> {
+  using ConvertONNXToKernelsBase::ConvertONNXToKernelsBase;
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     kernels::addConvolutionPatterns(set);
@@ -34,7 +52,16 @@ struct ConvertONNXToKernels
 
   void runOnOperation() override {
     // One kernel per op: no folding, which would look at large constants.
-    walkAndApplyPatterns(getOperation(), patterns);
+    Reasons reasons;
+    walkAndApplyPatterns(getOperation(), patterns, &reasons);
+    getOperation().walk([&](Operation *op) {
+      if (!patterns.getOpSpecificNativePatterns().contains(op->getName()))
+        return;
+      ++numLeft;
+      if (report)
+        op->emitRemark("has no kernel: ")
+            << llvm::join(reasons.byPlace.lookup(op->getLoc()), "; ");
+    });
     getOperation().walk([&](onnxq::KernelOpInterface) { ++numKernels; });
   }
 

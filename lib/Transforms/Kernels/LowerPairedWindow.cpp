@@ -24,6 +24,10 @@ public:
 
 protected:
   void startRow() override;
+  /// All channels of a row are one block.
+  int64_t getBlockVectors() override {
+    return llvm::divideCeil(channels, lanes);
+  }
   void emitColumns() override;
   void emitTile(Value column,
                 ArrayRef<std::pair<int64_t, int64_t>> taps) override;
@@ -206,12 +210,14 @@ void PairedWindowLowering::emitTile(
   Value corner =
       b.sub(b.mul(column, lastOf(op.getStrides())), b.index(op.getPads()[1]));
   int64_t blocks = llvm::divideCeil(channels, 2 * half);
-  b.loop(b.index(blocks), {}, [&](Value i, ValueRange) {
-    Value channel = b.mul(i, 2 * half);
-    if (channels % (2 * half) != 0)
-      channel = b.min(channel, b.index(channels - 2 * half));
-    emitBlock(column, corner, b.mul(i, op.getPackedBlock()), channel, taps);
-    return SmallVector<Value>();
+  forRows([&] {
+    b.loop(b.index(blocks), {}, [&](Value i, ValueRange) {
+      Value channel = b.mul(i, 2 * half);
+      if (channels % (2 * half) != 0)
+        channel = b.min(channel, b.index(channels - 2 * half));
+      emitBlock(column, corner, b.mul(i, op.getPackedBlock()), channel, taps);
+      return SmallVector<Value>();
+    });
   });
 }
 

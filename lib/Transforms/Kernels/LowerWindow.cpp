@@ -1,12 +1,15 @@
 // Windows that keep channels apart: several columns of a row at a time, a
 // vector of channels each.
 //
-// Rows (all spatial dimensions but the last) are independent steps. The taps of
-// a row that lie inside of the input are a range per dimension, so that edges
-// take fewer turns of the same loops. Columns are cut into tiles: those at the
-// edges leave out the taps that lie outside, by name where the width is known,
-// by a range where it isn't. An input element is loaded once for all columns of
-// a tile that its taps reach.
+// Blocks of rows (of the last spatial dimension but one) and of channels are
+// independent steps. Columns are cut into tiles: those at the edges leave out
+// the taps that lie outside, by name where the width is known, by a range where
+// it isn't. An input element is loaded once for all columns of a tile that its
+// taps reach. The taps of a row that lie inside of the input are a range per
+// dimension, so that edges take fewer turns of the same loops.
+//
+// A tile goes down the rows of its block: what two rows read stays in the cache
+// next to the processor, and what the next row needs is asked for in time.
 
 #include "LowerWindow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,6 +26,16 @@ static constexpr int64_t maxColumns = 8;
 static constexpr int64_t maxProducts = 128;
 /// Static tiles at either edge; a window that needs more takes ranges.
 static constexpr int64_t maxEdgeTiles = 3;
+/// The most rows of a block, and the input that its tiles keep in the cache
+/// next to the processor.
+static constexpr int64_t mostRows = 16;
+static constexpr int64_t cachedBytes = 20 * 1024;
+/// What a cache takes at once, and images that are near anyway.
+static constexpr int64_t lineBytes = 64, smallInput = 128 * 1024;
+
+static int64_t getElementBytes(const FlatBuffer &buffer) {
+  return buffer.element.getIntOrFloatBitWidth() / 8;
+}
 
 WindowLowering::WindowLowering(onnxq::WindowOp op, const TargetInfo &target)
     : op(op), b(op.getLoc(), op), in(b.flatten(op.getInput())),
@@ -111,16 +124,61 @@ SmallVector<Value> WindowLowering::forTapRows(size_t dim, TapRow row,
   });
 }
 
+/// The vectors of channels of a block: the input that a tile's row reads stays
+/// in the cache.
+int64_t WindowLowering::getBlockVectors() {
+  int64_t vectors = llvm::divideCeil(channels, lanes);
+  int64_t width = (columns - 1) * lastOf(op.getStrides()) +
+                  (lastOf(op.getKernel()) - 1) * lastOf(op.getDilations()) + 1;
+  int64_t rows = spatial > 1 ? op.getKernel()[spatial - 2] : 1;
+  int64_t bytes = width * rows * lanes * getElementBytes(in);
+  int64_t most = std::clamp<int64_t>(cachedBytes / bytes, 1, vectors);
+  return llvm::divideCeil(vectors, llvm::divideCeil(vectors, most));
+}
+
 void WindowLowering::lower() {
+  int64_t vectors = llvm::divideCeil(channels, lanes);
+  blockVectors = getBlockVectors();
+  // The batch and the leading dimensions, blocks of rows, blocks of channels.
   SmallVector<Value> counts(out.sizes.begin(), out.sizes.begin() + spatial);
+  Value rows, rowsOfBlock;
+  if (spatial > 1) {
+    rows = counts.back();
+    Value blocks = b.ceilDiv(rows, b.index(mostRows));
+    // No rows at all are no blocks.
+    Value least = b.createOrFold<arith::MaxSIOp>(blocks, b.index(1));
+    rowsOfBlock = b.ceilDiv(rows, least);
+    counts.back() = blocks;
+  }
+  counts.push_back(b.index(llvm::divideCeil(vectors, blockVectors)));
   b.grid(counts, [&](ArrayRef<Value> places) {
-    rowPlaces.assign(places.begin(), places.end());
-    rowSource = b.mul(places[0], in.strides[0]);
+    rowPlaces.assign(places.begin(), places.end() - 1);
+    firstVector = b.mul(places.back(), blockVectors);
+    if (rows) {
+      firstRow = b.mul(rowPlaces.back(), rowsOfBlock);
+      numRows = b.createOrFold<arith::MaxSIOp>(
+          b.min(rowsOfBlock, b.sub(rows, firstRow)), b.index(0));
+    }
+    emitColumns();
+  });
+}
+
+/// Runs `body` for every row of the block.
+void WindowLowering::forRows(function_ref<void()> body) {
+  auto take = [&] {
+    rowSource = b.mul(rowPlaces[0], in.strides[0]);
     rowTarget = b.index(0);
-    for (auto [place, stride] : llvm::zip(places, out.strides))
+    for (auto [place, stride] : llvm::zip(rowPlaces, out.strides))
       rowTarget = b.add(rowTarget, b.mul(place, stride));
     startRow();
-    emitColumns();
+    body();
+  };
+  if (spatial < 2)
+    return take();
+  b.loop(numRows, {}, [&](Value i, ValueRange) {
+    rowPlaces.back() = b.add(firstRow, i);
+    take();
+    return SmallVector<Value>();
   });
 }
 
@@ -234,44 +292,108 @@ void WindowLowering::emitRange(Value from, Value to) {
   b.loop(b.sub(to, from), {}, [&](Value i, ValueRange) {
     Value column = b.add(from, i);
     TapRange range = getTaps(spatial - 1, column);
-    forChannels([&](Value channel, int64_t valid) {
-      SmallVector<Value> sums = forTapRows(
-          0, {rowSource, b.index(0)}, math->start(),
-          [&](ArrayRef<TapRow> rows, ValueRange carried) {
-            Value count = b.sub(range.end, range.first);
-            return b.loop(count, carried, [&](Value i, ValueRange values) {
-              Value tap = b.add(range.first, i);
-              Value at =
-                  b.add(range.start, b.mul(tap, lastOf(op.getDilations())));
-              Value place = b.add(b.mul(at, in.strides[spatial]), channel);
-              return math->step(SmallVector<Value>(values),
-                                loadElement(rows, place, valid),
-                                loadWeights(rows, tap, channel, valid));
-            });
-          });
-      finish(column, channel, valid, math->join(sums));
+    forRows([&] {
+      forChannels([&](Value, Value channel, int64_t valid) {
+        emitPlace(column, range, channel, valid);
+      });
     });
     return SmallVector<Value>();
   });
+}
+
+/// One column and vector of channels, with a range of taps.
+void WindowLowering::emitPlace(Value column, const TapRange &range,
+                               Value channel, int64_t valid) {
+  auto addRow = [&](ArrayRef<TapRow> rows, ValueRange carried) {
+    Value count = b.sub(range.end, range.first);
+    return b.loop(count, carried, [&](Value i, ValueRange values) {
+      Value tap = b.add(range.first, i);
+      Value at = b.add(range.start, b.mul(tap, lastOf(op.getDilations())));
+      Value place = b.add(b.mul(at, in.strides[spatial]), channel);
+      return math->step(SmallVector<Value>(values),
+                        loadElement(rows, place, valid),
+                        loadWeights(rows, tap, channel, valid));
+    });
+  };
+  SmallVector<Value> sums =
+      forTapRows(0, {rowSource, b.index(0)}, math->start(), addRow);
+  finish(column, channel, valid, math->join(sums));
 }
 
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// Runs `body` for every vector of channels with the number of its lanes that
-/// count. The last one overlaps the one before it.
-void WindowLowering::forChannels(function_ref<void(Value, int64_t)> body) {
+/// Runs `body` for every vector of channels of the block, with its number in it
+/// and how many of its lanes count. The last ones overlap those before them.
+void WindowLowering::forChannels(
+    function_ref<void(Value, Value, int64_t)> body) {
   if (channels < lanes)
-    return body(b.index(0), channels);
-  int64_t count = (channels + lanes - 1) / lanes;
-  b.loop(b.index(count), {}, [&](Value i, ValueRange) {
-    Value channel = b.mul(i, lanes);
-    if (channels % lanes != 0)
+    return body(b.index(0), b.index(0), channels);
+  int64_t vectors = llvm::divideCeil(channels, lanes);
+  bool isEven = channels % lanes == 0 && vectors % blockVectors == 0;
+  b.loop(b.index(blockVectors), {}, [&](Value i, ValueRange) {
+    Value channel = b.mul(b.add(firstVector, i), lanes);
+    if (!isEven)
       channel = b.min(channel, b.index(channels - lanes));
-    body(channel, lanes);
+    body(i, channel, lanes);
     return SmallVector<Value>();
   });
+}
+
+/// Asks for what a tile's next row reads and writes, a part of it per vector of
+/// channels: places of `width` columns from `place` on.
+void WindowLowering::fetchColumns(const FlatBuffer &buffer, Value place,
+                                  int64_t width, Value number, Value channel,
+                                  bool isWrite) {
+  int64_t line = lineBytes / getElementBytes(buffer);
+  bool isWhole = blockVectors * lanes == channels &&
+                 KernelBuilder::known(buffer.strides[spatial]) == channels;
+  if (!isWhole) {
+    // A line holds several vectors: each of them asks for some columns' lines.
+    int64_t shared = std::clamp<int64_t>(line / lanes, 1, blockVectors);
+    Value part = b.rem(number, b.index(shared));
+    int64_t columnsOfPart = llvm::divideCeil(width, shared);
+    Value first = b.mul(b.mul(part, columnsOfPart), buffer.strides[spatial]);
+    Value start = b.add(b.add(place, first), channel);
+    for (int64_t i = 0; i < columnsOfPart; ++i)
+      b.prefetch(buffer.memory, b.add(start, b.mul(buffer.strides[spatial], i)),
+                 isWrite);
+    return;
+  }
+  // All channels of the columns follow each other.
+  Value first = b.add(place, b.mul(number, width * lanes));
+  for (int64_t at = 0; at < width * lanes; at += line)
+    b.prefetch(buffer.memory, b.add(first, at), isWrite);
+}
+
+void WindowLowering::fetchNextRow(Value column, int64_t tile, Value number,
+                                  Value channel) {
+  std::optional<int64_t> bytes = KernelBuilder::known(
+      b.mul(b.mul(in.sizes[spatial - 1], in.strides[spatial - 1]),
+            getElementBytes(in)));
+  if (spatial < 2 || channels < lanes || (bytes && *bytes < smallInput))
+    return;
+  size_t dim = spatial - 2;
+  int64_t stride = op.getStrides()[dim], across = lastOf(op.getStrides());
+  int64_t reach = (op.getKernel()[dim] - 1) * op.getDilations()[dim];
+  int64_t width = (tile - 1) * across +
+                  (lastOf(op.getKernel()) - 1) * lastOf(op.getDilations()) + 1;
+  Value corner =
+      b.mul(b.sub(b.mul(column, across), b.index(op.getPads()[spatial - 1])),
+            in.strides[spatial]);
+  for (int64_t next = 1; next <= std::min(stride, reach + 1); ++next) {
+    Value row = b.add(rowTaps[dim].start, reach + next);
+    Value source = rowSource;
+    for (size_t d = 0; d < dim; ++d)
+      source = b.add(source, b.mul(rowTaps[d].start, in.strides[d + 1]));
+    Value place = b.add(source, b.mul(row, in.strides[dim + 1]));
+    fetchColumns(in, b.add(place, corner), width, number, channel,
+                 /*isWrite=*/false);
+  }
+  Value target = b.add(b.add(rowTarget, out.strides[spatial - 1]),
+                       b.mul(column, out.strides[spatial]));
+  fetchColumns(out, target, tile, number, channel, /*isWrite=*/true);
 }
 
 Value WindowLowering::load(const FlatBuffer &buffer, Value place,
@@ -339,11 +461,12 @@ void WindowLowering::emitTile(Value column,
                               ArrayRef<std::pair<int64_t, int64_t>> taps) {
   Value corner = b.sub(b.mul(column, lastOf(op.getStrides())),
                        b.index(op.getPads()[spatial - 1]));
-  forChannels([&](Value channel, int64_t valid) {
+  auto emitVector = [&](Value number, Value channel, int64_t valid) {
     SmallVector<Value> sums;
     for (size_t i = 0; i < taps.size(); ++i)
       sums.append(math->start());
     size_t each = sums.size() / taps.size();
+    fetchNextRow(column, taps.size(), number, channel);
     sums = forTapRows(0, {rowSource, b.index(0)}, sums,
                       [&](ArrayRef<TapRow> rows, ValueRange carried) {
                         return addRows(rows, corner, channel, valid, taps,
@@ -352,7 +475,8 @@ void WindowLowering::emitTile(Value column,
     for (size_t i = 0; i < taps.size(); ++i)
       finish(b.add(column, i), channel, valid,
              math->join(ArrayRef(sums).slice(i * each, each)));
-  });
+  };
+  forRows([&] { forChannels(emitVector); });
 }
 
 /// An extra's elements for one vector of the output.

@@ -77,6 +77,8 @@ protected:
   TapRow getTapRow(size_t dim, TapRow row, mlir::Value tap);
   /// What is the same for all columns of the row at hand.
   virtual void startRow();
+  virtual int64_t getBlockVectors();
+  void forRows(llvm::function_ref<void()> body);
   virtual void emitColumns();
   /// Tiles of a row of `count` columns, over an input of `width`.
   void emitKnownColumns(int64_t width, int64_t count);
@@ -90,7 +92,14 @@ protected:
   addRows(llvm::ArrayRef<TapRow> rows, mlir::Value corner, mlir::Value channel,
           int64_t valid, llvm::ArrayRef<std::pair<int64_t, int64_t>> taps,
           llvm::SmallVector<mlir::Value> sums);
-  void forChannels(llvm::function_ref<void(mlir::Value, int64_t)> body);
+  void emitPlace(mlir::Value column, const TapRange &range, mlir::Value channel,
+                 int64_t valid);
+  void
+  forChannels(llvm::function_ref<void(mlir::Value, mlir::Value, int64_t)> body);
+  void fetchColumns(const FlatBuffer &buffer, mlir::Value place, int64_t width,
+                    mlir::Value number, mlir::Value channel, bool isWrite);
+  void fetchNextRow(mlir::Value column, int64_t tile, mlir::Value number,
+                    mlir::Value channel);
   mlir::Value load(const FlatBuffer &buffer, mlir::Value place, int64_t valid);
   /// The element of each row at offset `place`, and their weights of tap `tap`.
   llvm::SmallVector<mlir::Value> loadElement(llvm::ArrayRef<TapRow> rows,
@@ -114,10 +123,12 @@ protected:
   size_t spatial;
   int64_t channels;
   int64_t lanes;
-  /// Columns of a tile.
-  int64_t columns;
   /// Set if the epilogue ends in a byte that has a shorter form.
   std::optional<RoundedEpilogue> rounded;
+  /// Columns of a tile, and vectors of channels of a block.
+  int64_t columns, blockVectors = 1;
+  /// The block at hand: its rows and its first vector of channels.
+  mlir::Value firstRow, numRows, firstVector;
   /// The row at hand: its place in the output, where it begins in input and
   /// output, and its taps of the leading dimensions.
   llvm::SmallVector<mlir::Value> rowPlaces;

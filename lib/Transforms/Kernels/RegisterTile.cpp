@@ -47,7 +47,8 @@ static double getStepCost(int64_t rows, int64_t vectors) {
 
 RegisterTile kernels::chooseTile(const TargetInfo &target, int64_t rows,
                                  int64_t columns) {
-  int64_t lanes = getTileLanes(target);
+  // A single column would leave all lanes but one empty.
+  int64_t lanes = columns == 1 ? 1 : getTileLanes(target);
   int64_t count = rows < 0 ? manyRows : std::max<int64_t>(rows, 1);
   RegisterTile best = {1, lanes};
   double least = 0;
