@@ -95,7 +95,7 @@ def run(tally, folder, label, ready, form, text, changes, x):
     refusal = quantize(folder, ready, target, form, options)
     if refusal:
         names = [option.split("=")[0].lstrip("-") for option in options if option.startswith("--")]
-        named = any(name in refusal for name in names) or re.search("(activations|weights) of (16|other)", refusal)
+        named = any(name in refusal for name in names) or re.search("(activations|weights) of (16|other)|activation-type", refusal)
         return tally.result(label, None if named else f"refused without naming the option: {refusal[:200]}")
     if changes and target.read_bytes() == (folder / f"{form}.onnx").read_bytes():
         return tally.result(label, "the option changes nothing")
