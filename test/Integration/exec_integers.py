@@ -18,8 +18,7 @@ import sys
 import tempfile
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 from exec_quantized import TYPES, MS, write_case
 from harness import ONNXQ, require_tools

@@ -12,7 +12,6 @@ import functools
 import itertools
 import re
 import subprocess
-import sys
 
 import numpy as np
 import onnx

@@ -181,9 +181,7 @@ def check(tally, name, path, inputs):
 
 
 def main():
-    if not ort.available():
-        print("skipped: ONNX Runtime isn't there")
-        sys.exit(0)
+    ort.require()
     require_tools()
     pattern = sys.argv[1] if len(sys.argv) > 1 else ""
     chosen = [entry for entry in models() if re.search(pattern, entry[0])]

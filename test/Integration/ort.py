@@ -10,6 +10,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import numpy
 import onnx
@@ -23,6 +24,15 @@ RUNNER = pathlib.Path(__file__).with_name("ort_run.js")
 
 def available():
     return shutil.which("node") is not None and (MODELS / "onnxruntime-node").is_dir()
+
+
+def require():
+    """Ends a suite that is nothing without the runtime, where it isn't there."""
+    if available():
+        return
+    print("skipped: ONNX Runtime isn't there")
+    print("0 passed, 0 failed")
+    sys.exit(0)
 
 
 def data_set(model_path):

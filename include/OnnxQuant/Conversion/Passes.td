@@ -182,9 +182,10 @@ def FoldBytes : Pass<"onnxq-fold-bytes", "::mlir::ModuleOp"> {
     (dequantized and quantized again, or clipped to what it can hold anyway) or
     clamps it, that is what remains.
 
-    Where it is another function, divisions by constants are multiplications
-    with the reciprocal if all 256 values stay the same, and maxima and minima,
-    which never meet anything but numbers there, are comparisons.
+    Where it is another function, of one byte or of two, divisions by constants
+    are multiplications with the reciprocal if all 256 or 65536 values stay the
+    same, and maxima and minima, which never meet anything but numbers there,
+    are comparisons.
 
     A byte that was rounded and clamped as a float, and becomes one again, is
     the float before.
