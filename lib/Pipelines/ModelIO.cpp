@@ -26,14 +26,19 @@ OwningOpRef<ModuleOp> onnxquant::readModel(StringRef path,
   return parseSourceFile<ModuleOp>(sources, context);
 }
 
+bool onnxquant::isModelOutput(StringRef path) {
+  return path == "-" || path == "/dev/null" ||
+         llvm::is_contained({".onnx", ".mlir", ".mlirbc"},
+                            llvm::sys::path::extension(path));
+}
+
 LogicalResult onnxquant::writeModel(ModuleOp module, StringRef path,
                                     const ExportOptions &options) {
   StringRef extension = llvm::sys::path::extension(path);
   if (extension == ".onnx")
     return exportModel(module, path, options);
   Location loc = FileLineColLoc::get(module.getContext(), path, 0, 0);
-  if (path != "-" && path != "/dev/null" && extension != ".mlir" &&
-      extension != ".mlirbc")
+  if (!isModelOutput(path))
     return emitError(loc, "cannot be written: expects the extension .onnx, "
                           ".mlir or .mlirbc");
   auto file = AtomicFile::create(path);

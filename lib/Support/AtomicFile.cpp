@@ -44,6 +44,25 @@ Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path) {
   return file;
 }
 
+Error onnxquant::checkWritable(StringRef path) {
+  if (path == "-")
+    return Error::success();
+  if (sys::fs::is_directory(path))
+    return pathError(path, std::make_error_code(std::errc::is_a_directory));
+  // What isn't a file is opened itself; a file is replaced in its folder.
+  bool replaces = !sys::fs::exists(path) || sys::fs::is_regular_file(path);
+  StringRef folder = replaces ? sys::path::parent_path(path) : path;
+  if (folder.empty())
+    folder = ".";
+  if (std::error_code code =
+          sys::fs::access(folder, sys::fs::AccessMode::Exist))
+    return pathError(path, code);
+  if (std::error_code code =
+          sys::fs::access(folder, sys::fs::AccessMode::Write))
+    return pathError(path, code);
+  return Error::success();
+}
+
 AtomicFile::~AtomicFile() {
   if (stream)
     stream->clear_error();

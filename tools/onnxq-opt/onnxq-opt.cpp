@@ -73,9 +73,7 @@ static bool isModelFile(StringRef path) {
 
 /// Whether the extension tells how to write a file.
 static bool isOutput(StringRef path) {
-  StringRef extension = llvm::sys::path::extension(path);
-  return path == "-" || path == "/dev/null" || isArtifact(path) ||
-         llvm::is_contained({".onnx", ".mlir", ".mlirbc"}, extension);
+  return isArtifact(path) || isModelOutput(path);
 }
 
 /// The passes of the command line, after specialization if asked for.
@@ -205,6 +203,10 @@ int main(int argc, char **argv) {
                  << ": cannot be written: expects the extension .onnx, .mlir, "
                     ".mlirbc, .ll, .s, .o or .so\n";
     return BadUsage;
+  }
+  if (llvm::Error error = checkWritable(output)) {
+    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+    return BadInput;
   }
   bool model = isModelFile(input) || isModelFile(output) ||
                isArtifact(output) || options.specializes();

@@ -126,6 +126,10 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   auto format = tableFormat(options.output);
   if (!format)
     return complain(format.takeError(), BadUsage);
+  for (StringRef path : {options.output, collect.checkpoint})
+    if (std::optional<int> code =
+            path.empty() ? std::nullopt : checkOutput(path))
+      return *code;
   if (options.ranges && *format == TableFormat::Statistics)
     format = TableFormat::Ranges;
   ModelContext context;

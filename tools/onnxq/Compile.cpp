@@ -27,6 +27,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return parser.wrong("expects OUT to end with .so, .o, .s or .ll, but got "
                         "'" +
                         output + "'");
+  if (std::optional<int> code = checkOutput(output))
+    return *code;
   if (name.empty())
     name = makeIdentifier(llvm::sys::path::stem(path));
   if (!isIdentifier(name))

@@ -72,6 +72,9 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return parser.wrong("option '--top' expects 0 or more");
   if (llvm::Error error = data.finish())
     return complain(std::move(error), BadUsage);
+  if (std::optional<int> code =
+          report.empty() ? std::nullopt : checkOutput(report))
+    return *code;
   options.data = data.options;
   ModelContext context;
   ModelDiagnosticHandler handler(&context.get());

@@ -3,6 +3,7 @@
 #include "Models.h"
 #include "OnnxQuant/Pipelines/InitAll.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
+#include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -55,6 +56,25 @@ std::string onnxquant::cli::findCache(const std::string &option) {
     return option;
   const char *folder = std::getenv("ONNXQUANT_CODE_CACHE");
   return folder ? folder : "";
+}
+
+std::optional<int> onnxquant::cli::checkOutput(StringRef path) {
+  llvm::Error error = checkWritable(path);
+  if (!error)
+    return std::nullopt;
+  llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+  return BadInput;
+}
+
+std::optional<int> onnxquant::cli::checkModelOutput(const Arguments &arguments,
+                                                    StringRef path) {
+  if (path.empty())
+    return arguments.wrong("expects -o OUT");
+  if (!isModelOutput(path))
+    return arguments.wrong("expects OUT to end with .onnx, .mlir or .mlirbc, "
+                           "but got '" +
+                           path.str() + "'");
+  return checkOutput(path);
 }
 
 std::optional<int> onnxquant::cli::checkThreads(const Arguments &arguments,

@@ -51,6 +51,12 @@ struct CodeOptions {
 /// The folder of compiled models: `--cache`, or what ONNXQUANT_CODE_CACHE says;
 /// empty for none.
 std::string findCache(const std::string &option);
+/// `-o` of the verbs that write a model: an exit code says that nothing could
+/// be written there.
+std::optional<int> checkModelOutput(const Arguments &arguments,
+                                    llvm::StringRef path);
+/// The same of any file: its folder is there.
+std::optional<int> checkOutput(llvm::StringRef path);
 /// `--threads` of every verb: an exit code says that it is wrong.
 std::optional<int> checkThreads(const Arguments &arguments, int64_t threads);
 

@@ -1,7 +1,7 @@
 // onnxq preprocess: shapes, folding and fusion, before quantization.
 
 #include "OnnxQuant/Pipelines/Preprocess.h"
-#include "Arguments.h"
+#include "Models.h"
 #include "OnnxQuant/Analysis/ModelInfo.h"
 #include "OnnxQuant/Pipelines/InitAll.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
@@ -209,11 +209,8 @@ static int run(llvm::ArrayRef<const char *> given) {
   for (Flag &flag : flags)
     if (flag.off)
       flag.target = false;
-  if (settings.output.empty()) {
-    llvm::errs() << "error: onnxq preprocess: expects -o OUT.onnx; see 'onnxq "
-                    "preprocess --help'\n";
-    return BadUsage;
-  }
+  if (std::optional<int> code = checkModelOutput(arguments, settings.output))
+    return *code;
   settings.exporting.filePerTensor = !settings.oneFile;
   settings.pipeline.optimize = !settings.skipOptimization;
   settings.pipeline.staticShapes = !settings.skipStatic;

@@ -90,20 +90,25 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   settings.model.declare(parser);
   if (std::optional<int> code = parser.parse(others))
     return *code;
-  if (settings.output.empty())
-    return parser.wrong("expects -o OUT");
+  if (std::optional<int> code = checkModelOutput(parser, settings.output))
+    return *code;
   if (!settings.data.empty() && !settings.load.table.empty())
     return parser.wrong("expects --data or --table, but got both");
   if (std::optional<int> code =
           settings.options.read(quantizeVerb, settings.pipeline.quantize))
     return *code;
+  const std::string &report = settings.pipeline.quantize.report;
+  if (std::optional<int> code =
+          report.empty() ? std::nullopt : checkOutput(report))
+    return *code;
   addCalibration(settings);
   ModelContext context;
   ModelDiagnosticHandler handler(&context.get());
   settings.pipeline.preprocess = !settings.skipPreprocess;
+  std::string summary;
   settings.pipeline.sink = [&](const QuantizeReport &report) {
-    if (!settings.quiet)
-      report.print(llvm::outs());
+    llvm::raw_string_ostream os(summary);
+    report.print(os);
   };
   OwningOpRef<ModuleOp> module =
       settings.model.read(settings.path, context.get());
@@ -115,6 +120,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (failed(pm.run(*module)) ||
       failed(writeModel(*module, settings.output, settings.exporting)))
     return BadInput;
+  if (!settings.quiet)
+    llvm::outs() << summary;
   return Done;
 }
 

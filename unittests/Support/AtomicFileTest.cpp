@@ -235,3 +235,20 @@ TEST_F(AtomicFileTest, StandardOutput) {
 TEST_F(AtomicFileTest, StandardOutputThatIsFull) {
   EXPECT_EQ(writeStandardOutput("/dev/full"), 1);
 }
+
+static bool isWritable(const std::string &path) {
+  if (llvm::Error error = checkWritable(path)) {
+    EXPECT_NE(llvm::toString(std::move(error)).find(path), std::string::npos);
+    return false;
+  }
+  return true;
+}
+
+TEST_F(AtomicFileTest, WritableIsKnownBefore) {
+  EXPECT_TRUE(isWritable("-"));
+  EXPECT_TRUE(isWritable("file-of-this-folder"));
+  EXPECT_TRUE(isWritable(path("new")));
+  EXPECT_TRUE(isWritable("/dev/null"));
+  EXPECT_FALSE(isWritable(path("no-folder/new")));
+  EXPECT_FALSE(isWritable(std::string(folder)));
+}

@@ -13,6 +13,9 @@ namespace onnxquant {
 mlir::OwningOpRef<mlir::ModuleOp> readModel(llvm::StringRef path,
                                             mlir::MLIRContext *context);
 
+/// Whether `writeModel` knows the extension of `path`.
+bool isModelOutput(llvm::StringRef path);
+
 /// Writes `.onnx`, `.mlir` or `.mlirbc`; `-` is MLIR text on standard output.
 /// Fails on other extensions.
 llvm::LogicalResult writeModel(mlir::ModuleOp module, llvm::StringRef path,

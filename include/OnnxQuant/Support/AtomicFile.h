@@ -31,6 +31,10 @@ private:
   std::unique_ptr<llvm::raw_fd_ostream> stream;
 };
 
+/// Whether `path` can be created or replaced: its folder is there and can be
+/// written to. To be asked before long work whose result goes there.
+llvm::Error checkWritable(llvm::StringRef path);
+
 } // namespace onnxquant
 
 #endif // ONNXQUANT_SUPPORT_ATOMICFILE_H
