@@ -57,6 +57,58 @@ static ModelDescription describe(ModuleOp module, const TargetOptions &target) {
   return model;
 }
 
+/// "3 Conv, 1 MatMul" of the nodes without a kernel that run as `kind`; empty
+/// if there is none. Counts them.
+static std::string listOps(ArrayAttr nodes, StringRef kind, int64_t &count) {
+  std::map<std::string, int64_t> byOp;
+  count = 0;
+  for (auto node : nodes.getAsRange<DictionaryAttr>())
+    if (node.getAs<StringAttr>("as").getValue() == kind) {
+      ++byOp[node.getAs<StringAttr>("op").str()];
+      ++count;
+    }
+  std::string text;
+  for (const auto &[op, number] : byOp)
+    text += (text.empty() ? "" : ", ") + std::to_string(number) + " " + op;
+  return text;
+}
+
+/// A line on the nodes that no vectorized kernel computes.
+static std::string summarizeLeft(ModuleOp module) {
+  auto nodes = module->getAttrOfType<ArrayAttr>(withoutKernelAttr);
+  if (!nodes)
+    return "";
+  int64_t loops, floats;
+  std::string loopOps = listOps(nodes, "loops", loops);
+  std::string floatOps = listOps(nodes, "float", floats);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto nodesAre = [&](int64_t count, StringRef kind) {
+    os << count << kind << (count == 1 ? " node runs " : " nodes run ");
+  };
+  if (loops > 0) {
+    nodesAre(loops, "");
+    os << "without a vectorized kernel (" << loopOps << ")";
+  }
+  if (floats > 0) {
+    os << (loops > 0 ? ", " : "");
+    nodesAre(floats, " quantized");
+    os << "in float (" << floatOps << ")";
+  }
+  return text;
+}
+
+static void reportLeft(StringRef text, MLIRContext *context,
+                       const CompileOptions &options) {
+  if (text.empty() || options.kernelReport == KernelReport::None)
+    return;
+  emitRemark(UnknownLoc::get(context))
+      << text
+      << (options.kernelReport == KernelReport::Count
+              ? "; --verbose tells which, and why"
+              : "");
+}
+
 /// Writes the object and its header, if there is one; neither appears without
 /// the other's having been written whole.
 static llvm::Error writeObject(StringRef path, StringRef bytes,
@@ -125,12 +177,14 @@ onnxquant::compileToObjects(ModuleOp module, const CompileOptions &options,
   if (cache.isOn()) {
     StringRef kind = hasGetter ? "library" : single ? "object" : "objects";
     key = CodeCache::keyOf(module, options, kind);
-    // Only compilation tells what has no kernel.
+    // Only compilation tells why nodes have no kernel.
     std::optional<CompiledModel> found;
-    if (!options.reportLoops)
+    if (options.kernelReport != KernelReport::Nodes)
       found = cache.find(key);
-    if (found)
+    if (found) {
+      reportLeft(found->withoutKernel, module.getContext(), options);
       return std::move(*found);
+    }
   }
   if (failed(lowerToLLVM(module, options)))
     return failure();
@@ -138,6 +192,8 @@ onnxquant::compileToObjects(ModuleOp module, const CompileOptions &options,
   if (!model)
     return emitError(UnknownLoc::get(module.getContext()))
            << llvm::toString(model.takeError());
+  model->withoutKernel = summarizeLeft(module);
+  reportLeft(model->withoutKernel, module.getContext(), options);
   if (llvm::Error error = cache.keep(key, *model))
     emitWarning(UnknownLoc::get(module.getContext()))
         << "the compiled model can't be kept: "
@@ -196,6 +252,7 @@ LogicalResult onnxquant::writeArtifact(ModuleOp module, StringRef path,
   }
   if (isGraph && failed(lowerToLLVM(module, options)))
     return failure();
+  reportLeft(summarizeLeft(module), module.getContext(), options);
   TargetOptions target = options.target;
   if (std::optional<TargetOptions> own = readTarget(module))
     target = *own;

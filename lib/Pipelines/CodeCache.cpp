@@ -13,7 +13,7 @@
 using namespace llvm;
 using namespace onnxquant;
 
-static constexpr StringLiteral magic = "OnnxQuant code 1\n";
+static constexpr StringLiteral magic = "OnnxQuant code 2\n";
 
 namespace {
 /// A stream that only hashes.
@@ -62,9 +62,10 @@ std::string CodeCache::keyOf(mlir::ModuleOp module,
                          StringRef(target.triple), StringRef(target.cpu),
                          StringRef(target.features), StringRef(options.name)})
     hash.field(text);
-  for (int64_t number : {int64_t(target.optLevel), int64_t(options.checkBounds),
-                         int64_t(options.prepare), options.maxIterations,
-                         options.threads, int64_t(options.profile)})
+  for (int64_t number :
+       {int64_t(target.optLevel), int64_t(options.checkBounds),
+        int64_t(options.prepare), options.maxIterations, options.threads,
+        int64_t(options.profile), int64_t(options.winograd)})
     hash << number << ";";
   (void)mlir::writeBytecodeToFile(module, hash);
   return hash.finish();
@@ -110,6 +111,8 @@ std::optional<CompiledModel> CodeCache::find(StringRef key) const {
     bytes = bytes.drop_front(size);
     if (index == 0)
       model.header = part.str();
+    else if (index == 1)
+      model.withoutKernel = part.str();
     else
       model.objects.push_back(MemoryBuffer::getMemBufferCopy(part, "model"));
   }
@@ -133,8 +136,9 @@ Error CodeCache::keep(StringRef key, const CompiledModel &model) const {
     contents.append(text.begin(), text.end());
   };
   put(model.usesOpenMP);
-  put(1 + model.objects.size());
+  put(2 + model.objects.size());
   putText(model.header);
+  putText(model.withoutKernel);
   for (const auto &object : model.objects)
     putText(object->getBuffer());
   put(xxh3_64bits(contents));

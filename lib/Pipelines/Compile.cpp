@@ -56,9 +56,11 @@ void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
   else
     pm.addPass(createShapeInference());
   pm.addPass(createResolveBranches());
-  pm.addPass(createConvertQuantizedToKernels());
+  ConvertQuantizedToKernelsOptions quantized;
+  quantized.report = options.kernelReport == KernelReport::Nodes;
+  pm.addPass(createConvertQuantizedToKernels(quantized));
   ConvertONNXToKernelsOptions kernels;
-  kernels.report = options.reportLoops;
+  kernels.report = quantized.report;
   pm.addPass(createConvertONNXToKernels(kernels));
   pm.addPass(createPropagateLayout());
   ConvertONNXToLinalgOptions lowering;
@@ -70,7 +72,9 @@ void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
   pm.addPass(createFuseElementwise());
   pm.addPass(createFuseEpilogue());
   pm.addPass(createFoldBytes());
-  pm.addPass(createPackWeights());
+  PackWeightsOptions packing;
+  packing.winograd = options.winograd;
+  pm.addPass(createPackWeights(packing));
   pm.addPass(createCSEPass());
   addBufferization(pm);
   pm.addPass(createHoistChecks());

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S /usr/bin/python3
-"""Depthwise convolutions and poolings of many geometries against plain loops, on models of one node.
+"""Depthwise convolutions, poolings and 3x3 convolutions of many geometries against plain loops, on models of one node.
 
 Each case runs with all sizes known, and with all open but the channels. Geometries are drawn at
 random from a fixed seed: 1 to 3 spatial dimensions, odd sizes, strides, dilations, uneven paddings,
@@ -76,6 +76,17 @@ def add_depthwise(count):
             "Conv", [x, w], [reference.conv(x, w, **attributes)], **attributes)
 
 
+def add_transformed(count):
+    """3x3 convolutions with enough channels to be transformed."""
+    for number in range(count):
+        channels, columns = int(rng.choice([24, 32, 40, 64])), int(rng.choice([24, 27, 32, 48, 70]))
+        pads = [int(p) for p in rng.integers(1, 3, 4)] if number % 2 else [number // 2 % 2] * 4
+        x = rng.uniform(-1, 1, [1 + number % 2, channels, *rng.integers(1 if number % 4 == 3 else 8, 19, 2)]).astype(np.float32)
+        w = rng.uniform(-1, 1, [columns, channels, 3, 3]).astype(np.float32) / np.float32(channels)
+        operands = [x, w, rng.uniform(-1, 1, columns).astype(np.float32)]
+        CASES[f"transformed-{number}"] = WindowCase("Conv", operands, [reference.conv(*operands, pads=pads)], pads=pads)
+
+
 def add_pools(count):
     for number in range(count):
         kernel, strides, dilations, pads, sizes = draw_geometry(1 + number % 3)
@@ -106,6 +117,7 @@ def main():
     require_tools()
     add_depthwise(60)
     add_pools(80)
+    add_transformed(12)
     judge_cases(run_all, CASES, {}, "--rtol", "1e-4", "--atol", "1e-5")
 
 

@@ -219,7 +219,8 @@ peak_rss_mib is its peak of resident memory. Open sizes are 1, unless given.
 
   --seconds S               how long to run (3), at least three times
   --threads N               threads that a run uses (1)
-  --target, --cpu, --features, --cache, --dim, --input-shape, --verbose
+  --target, --cpu, --features, --cache, --dim, --input-shape, --no-winograd,
+  --verbose
                             as of 'onnxq compile'
   --profile                 time per node instead, slowest first, with GMAC/s and
                             percent of the processor's peak

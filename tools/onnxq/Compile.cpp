@@ -15,8 +15,10 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   std::string path, output, name;
   ModelOptions model;
   CodeOptions code;
+  bool quiet = false;
   Arguments parser(compileVerb);
   parser.positional("MODEL", path).option("o", output).option("name", name);
+  parser.flag("quiet", quiet);
   model.declare(parser);
   code.declare(parser);
   if (std::optional<int> ended = parser.parse(arguments))
@@ -39,6 +41,10 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (std::optional<int> ended = code.read(parser, options))
     return *ended;
   options.name = name;
+  if (quiet && code.verbose)
+    return parser.wrong("options '--quiet' and '--verbose' exclude each other");
+  if (!quiet && !code.verbose)
+    options.kernelReport = KernelReport::Count;
   ModelContext context;
   ModelDiagnosticHandler handler(&context.get());
   OwningOpRef<ModuleOp> module = model.read(path, context.get());
@@ -61,16 +67,16 @@ run allocates nothing.
                             riscv64+v
   --cpu NAME                processor, as LLVM calls it
   --features LIST           such as +avx512vnni,-fma
-  --threads N               threads that a run uses (1); with more, the code
-                            needs libomp
+  --threads N               threads of a run (1); more need libomp
   --dim NAME=VALUE          give a named dimension a value
   --input-shape NAME=SHAPE  give an input a shape, such as x=1x3x224x224
   --name NAME               prefix of the C symbols (default: from MODEL)
   --max-iterations N        let a Loop fail after N iterations
-  --cache DIR               keep compiled models in DIR and find them there
-                            (default: ONNXQUANT_CODE_CACHE, if set)
+  --cache DIR               where compiled models are kept (ONNXQUANT_CODE_CACHE)
   --check-bounds            check every access to a buffer
-  --verbose                 tell which nodes run as plain loops, and why
+  --no-winograd             3x3 convolutions by plain sums, untransformed
+  --verbose, --quiet        tell which nodes have no vectorized kernel, and why;
+                            don't even tell how many
 
 example: onnxq compile model.onnx -o model.o --target aarch64 --dim batch=1
 )",

@@ -48,6 +48,7 @@ void CodeOptions::declare(Arguments &arguments) {
       .option("max-iterations", maxIterations)
       .option("cache", cache)
       .flag("check-bounds", checkBounds)
+      .flag("no-winograd", noWinograd)
       .flag("verbose", verbose);
 }
 
@@ -97,9 +98,10 @@ std::optional<int> CodeOptions::read(const Arguments &arguments,
                            std::to_string(maxIterations));
   options.target = *parsed;
   options.checkBounds = checkBounds;
+  options.winograd = !noWinograd;
   options.maxIterations = maxIterations;
   options.threads = threads;
   options.cacheFolder = findCache(cache);
-  options.reportLoops = verbose;
+  options.kernelReport = verbose ? KernelReport::Nodes : KernelReport::None;
   return checkThreads(arguments, threads);
 }

@@ -36,11 +36,11 @@ struct ModelOptions {
 };
 
 /// `--target`, `--cpu`, `--features`, `--threads`, `--max-iterations`,
-/// `--cache`, `--check-bounds` and `--verbose`.
+/// `--cache`, `--check-bounds`, `--no-winograd` and `--verbose`.
 struct CodeOptions {
   std::string target = "native", cpu, features, cache;
   int64_t threads = 1, maxIterations = 0;
-  bool checkBounds = false, verbose = false;
+  bool checkBounds = false, noWinograd = false, verbose = false;
 
   void declare(Arguments &arguments);
   /// Checks the options; an exit code says that they are wrong.

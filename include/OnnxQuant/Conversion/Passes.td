@@ -83,6 +83,7 @@ def ConvertONNXToKernels : Pass<"onnx-to-kernels", "::mlir::ModuleOp"> {
     are computed as `f32` between casts. Convolutions with weights, and windows
     with pads, that are only known at run time stay for `onnx-to-linalg`, which
     makes plain loops of them; `report` tells which nodes these are, and why.
+    The module's attribute `onnxq.without_kernel` lists their ops.
 
     ```mlir
     %y = "onnx.Conv"(%x, %w, %b) {pads = [1, 1, 1, 1], ...} : (tensor<1x8x9x9xf32>, tensor<16x8x3x3xf32>, tensor<16xf32>) -> tensor<1x16x9x9xf32>
@@ -122,7 +123,9 @@ def ConvertQuantizedToKernels
     activations is the border's value, and is corrected for in the epilogue,
     together with the bias. Scales and rounding follow as ops that the epilogue
     takes in later: results are those of docs/QuantizationSemantics.md, bit by
-    bit. Groups of few channels stay.
+    bit. Groups of few channels stay: what has no kernel of integers is listed
+    in the module's attribute `onnxq.without_kernel`, and told with the reason by
+    `report`.
 
     ```mlir
     %y = "onnx.QLinearMatMul"(%a, %as, %az, %b, %bs, %bz, %ys, %yz) : (tensor<4x32xui8>, ...) -> tensor<4x16xui8>
@@ -141,8 +144,13 @@ def ConvertQuantizedToKernels
   let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
     "::onnxquant::onnxq::ONNXQDialect", "::mlir::arith::ArithDialect",
     "::mlir::cf::ControlFlowDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"report", "report", "bool", "false",
+           "tell which nodes have no kernel of integers, and why">,
+  ];
   let statistics = [
     Statistic<"numKernels", "kernels", "Kernels of integers in the graph">,
+    Statistic<"numLeft", "left", "Ops of integers without such a kernel">,
   ];
 }
 
@@ -217,6 +225,10 @@ def PackWeights : Pass<"onnxq-pack-weights", "::mlir::ModuleOp"> {
     they are. An input with padding but few channels is
     staged: so a whole row of the window is one run.
 
+    Convolutions of 3x3 with a stride of 1 and enough channels get weights
+    transformed after Winograd, unless `winograd` is off: fewer products, other
+    roundings (see docs/Kernels.md).
+
     ```mlir
     %c = onnxq.contract ins(%x, %w : tensor<64x32xf32>, tensor<1x32x16xf32>) ...
     // becomes
@@ -225,6 +237,10 @@ def PackWeights : Pass<"onnxq-pack-weights", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::tensor::TensorDialect", "::onnxquant::onnxq::ONNXQDialect"];
+  let options = [
+    Option<"winograd", "winograd", "bool", "true",
+           "transform the weights of 3x3 convolutions where that is faster">,
+  ];
   let statistics = [
     Statistic<"numPacked", "packed", "Contractions with packed weights">,
     Statistic<"numStaged", "staged", "Inputs that are staged">,

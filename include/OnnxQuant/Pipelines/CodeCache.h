@@ -12,6 +12,9 @@ struct CompiledModel {
   Objects objects;
   /// The C header that goes with it; empty if there is none.
   std::string header;
+  /// Which ops no vectorized kernel computes, in a line; empty if there is
+  /// none.
+  std::string withoutKernel;
   /// Whether it needs OpenMP's library.
   bool usesOpenMP = false;
 };

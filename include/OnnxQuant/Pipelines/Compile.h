@@ -11,6 +11,15 @@
 
 namespace onnxquant {
 
+/// What is told of nodes that no vectorized kernel computes.
+enum class KernelReport {
+  None,
+  /// A remark with their number and ops.
+  Count,
+  /// That, and a remark per node with the reason.
+  Nodes
+};
+
 struct CompileOptions {
   TargetOptions target;
   /// Prefix of the emitted symbols.
@@ -22,6 +31,8 @@ struct CompileOptions {
   bool prepare = true;
   /// Iterations after which a Loop fails; 0 lets it run on.
   int64_t maxIterations = 0;
+  /// Compute 3x3 convolutions by fewer products where that is faster.
+  bool winograd = true;
   /// Threads that a run uses.
   int64_t threads = 1;
   /// Measure at run time how long each kernel takes.
@@ -30,8 +41,8 @@ struct CompileOptions {
   std::string cacheFolder;
   /// Write the plan of the memory to the graph.
   bool reportMemory = false;
-  /// Tell by remarks which nodes plain loops compute, and why.
-  bool reportLoops = false;
+  /// Tell by remarks of nodes without a kernel.
+  KernelReport kernelReport = KernelReport::None;
 };
 
 /// The most threads that a run can use.

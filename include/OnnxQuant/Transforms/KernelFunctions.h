@@ -18,6 +18,9 @@ inline constexpr llvm::StringLiteral nodeAttr = "onnxq.node";
 inline constexpr llvm::StringLiteral buffersAttr = "onnxq.buffers";
 /// On a module: the threads that its parallel regions ask for.
 inline constexpr llvm::StringLiteral threadsAttr = "onnxq.threads";
+/// On a module: its nodes that no kernel computes, each with its op and what it
+/// runs as: loops, or float where its operands are quantized.
+inline constexpr llvm::StringLiteral withoutKernelAttr = "onnxq.without_kernel";
 
 } // namespace onnxquant
 

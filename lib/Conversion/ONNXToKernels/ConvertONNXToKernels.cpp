@@ -1,8 +1,9 @@
 // Turns ops that a kernel computes into that kernel. Enters: graphs with
 // inferred shapes. Leaves: kernels with channels last and transposes around
-// them; ops whose weights or windows are only known at run time stay. Which do,
-// and why, is told on request: plain loops are slower.
+// them; ops whose weights or windows are only known at run time stay. They are
+// counted, and told with the reason on request: plain loops are slower.
 
+#include "LeftNodes.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "Windows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,7 +12,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_CONVERTONNXTOKERNELS
@@ -21,22 +22,19 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 
+/// Ops that sum products, or search through windows, and have no pattern: the
+/// last part of their names.
+static bool isLeftOut(Operation *op) {
+  static const llvm::StringSet<> names = {
+      "Attention",  "DeformConv", "Det",         "DynamicQuantizeLSTM",
+      "Einsum",     "FusedConv",  "FusedGemm",   "FusedMatMul",
+      "GRU",        "LSTM",       "MatMulNBits", "MultiHeadAttention",
+      "QAttention", "RNN"};
+  return op->getName().getDialectNamespace().starts_with("onnx") &&
+         names.contains(op->getName().getStringRef().rsplit('.').second);
+}
+
 namespace {
-/// Collects why ops have no kernel: what the patterns that failed said of the
-/// node at a place.
-struct Reasons : public RewriterBase::Listener {
-  void notifyMatchFailure(Location loc,
-                          function_ref<void(Diagnostic &)> explain) override {
-    Diagnostic reason(loc, DiagnosticSeverity::Remark);
-    explain(reason);
-    SmallVector<std::string> &known = byPlace[loc];
-    if (!llvm::is_contained(known, reason.str()))
-      known.push_back(reason.str());
-  }
-
-  DenseMap<Location, SmallVector<std::string>> byPlace;
-};
-
 struct ConvertONNXToKernels
     : public onnxquant::impl::ConvertONNXToKernelsBase<ConvertONNXToKernels> {
   using ConvertONNXToKernelsBase::ConvertONNXToKernelsBase;
@@ -52,16 +50,17 @@ struct ConvertONNXToKernels
 
   void runOnOperation() override {
     // One kernel per op: no folding, which would look at large constants.
-    Reasons reasons;
+    kernels::MatchReasons reasons;
     walkAndApplyPatterns(getOperation(), patterns, &reasons);
+    kernels::LeftNodes left(getOperation(), report);
     getOperation().walk([&](Operation *op) {
-      if (!patterns.getOpSpecificNativePatterns().contains(op->getName()))
+      if (!patterns.getOpSpecificNativePatterns().contains(op->getName()) &&
+          !isLeftOut(op))
         return;
       ++numLeft;
-      if (report)
-        op->emitRemark("has no kernel: ")
-            << llvm::join(reasons.byPlace.lookup(op->getLoc()), "; ");
+      left.add(op, kernels::LeftKind::Loops, reasons.get(op));
     });
+    left.write();
     getOperation().walk([&](onnxq::KernelOpInterface) { ++numKernels; });
   }
 

@@ -1,9 +1,10 @@
 // Turns quantized convolutions and products into kernels of integers. Enters:
 // graphs with inferred shapes. Leaves: kernels with channels last, and ops of
 // the `onnx` dialect that make numbers of their sums; what isn't constant
-// stays.
+// stays, and is counted.
 
 #include "IntegerProduct.h"
+#include "LeftNodes.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -18,10 +19,22 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 
+/// Whether all that an op multiplies is made real by dequantizers of bytes.
+static bool isBetweenDequantizers(Operation *op) {
+  if (!isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::MatMulOp, onnx::GemmOp>(
+          op))
+    return false;
+  return llvm::all_of(op->getOperands().take_front(2), [](Value operand) {
+    auto dequantizer = operand.getDefiningOp<onnx::DequantizeLinearOp>();
+    return dequantizer && kernels::isByte(dequantizer.getX());
+  });
+}
+
 namespace {
 struct ConvertQuantizedToKernels
     : public onnxquant::impl::ConvertQuantizedToKernelsBase<
           ConvertQuantizedToKernels> {
+  using ConvertQuantizedToKernelsBase::ConvertQuantizedToKernelsBase;
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     kernels::addQuantizedOpPatterns(set);
@@ -34,8 +47,11 @@ struct ConvertQuantizedToKernels
     // Folding would look at large constants.
     GreedyRewriteConfig config;
     config.enableFolding(false).enableConstantCSE(false);
+    kernels::MatchReasons reasons;
+    config.setListener(&reasons);
     if (failed(applyPatternsGreedily(getOperation(), patterns, config)))
       return signalPassFailure();
+    countLeft(reasons);
     getOperation().walk([&](onnxq::ContractOp op) {
       if (op.getInput().getType().getElementType().isInteger())
         ++numKernels;
@@ -43,6 +59,24 @@ struct ConvertQuantizedToKernels
   }
 
 private:
+  /// Quantized ops have plain loops then; others run in float.
+  void countLeft(const kernels::MatchReasons &reasons) {
+    kernels::LeftNodes left(getOperation(), report);
+    getOperation().walk([&](Operation *op) {
+      bool isFloat = isBetweenDequantizers(op);
+      bool isQuantized =
+          patterns.getOpSpecificNativePatterns().contains(op->getName()) &&
+          !isa<onnx::ConvOp, onnx::MatMulOp, onnx::GemmOp>(op);
+      if (!isFloat && !isQuantized)
+        return;
+      ++numLeft;
+      left.add(op,
+               isFloat ? kernels::LeftKind::Float : kernels::LeftKind::Loops,
+               reasons.get(op));
+    });
+    left.write();
+  }
+
   FrozenRewritePatternSet patterns;
 };
 } // namespace

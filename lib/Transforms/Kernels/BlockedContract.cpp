@@ -138,7 +138,8 @@ void BlockedContractLowering::fetchNext(const TilePlace &place, Value block,
   Value back = b.sub(b.index(floats),
                      b.mul(b.sub(panels, b.index(1)), packing.getPanelSize()));
   Value step = b.select(isLast, back, b.index(packing.getPanelSize()));
-  fetchWeights(b.add(here, step), floats, tile, tilesOfBlock);
+  fetchWeights(b.add(here, step), floats, tile, tilesOfBlock, depth->runs,
+               depth->length);
 }
 
 /// What a block of depth adds to a tile; the last one completes it.
@@ -201,6 +202,7 @@ BlockedContractLowering::sumBlock(const TilePlace &place,
     for (RowSource &source : sources)
       source.place = b.add(source.place, start);
     Value line = b.add(weight, b.mul(i, run * packing.getNr()));
+    startRun(i);
     return sumRun(sources, line, depth->length, carried, place.columns);
   });
 }

@@ -59,9 +59,13 @@ protected:
           mlir::ValueRange carried, const RunBody &body);
   mlir::Value getWeights(const TilePlace &place);
   /// Asks for a tile's share of the `floats` weights from `next` on: tile
-  /// `number` of `tiles` that use other weights meanwhile.
+  /// `number` of `tiles` that use other weights meanwhile, each in `runs` runs
+  /// of `length` products. Where that is known, the sums ask for a part at each
+  /// of their turns.
   void fetchWeights(mlir::Value next, int64_t floats, mlir::Value number,
-                    mlir::Value tiles);
+                    mlir::Value tiles, int64_t runs, int64_t length);
+  /// Has the sums of run `number` ask for their part.
+  void startRun(mlir::Value number);
   void addProducts(llvm::MutableArrayRef<mlir::Value> sums,
                    llvm::ArrayRef<mlir::Value> elements, mlir::Value line,
                    int64_t columns);
@@ -111,6 +115,13 @@ protected:
   mlir::Value weightStep;
   mlir::Value numRows;
   mlir::Value zeros;
+  /// Weights that the sums ask for while they are computed: where the tile's
+  /// and the run's begin, and how many floats further each turn and run is.
+  struct Ahead {
+    mlir::Value first, place;
+    int64_t turnFloats = 0, runFloats = 0;
+  };
+  Ahead ahead;
   /// The elements of sums, and how many of them an epilogue computes at once.
   mlir::Type sumType;
   int64_t storedLanes;

@@ -46,6 +46,16 @@ static constexpr int64_t unrolledLines = 2, writtenLines = 12;
 
 static bool isShort(int64_t run) { return run <= 3 * writtenLines; }
 
+/// Products of a turn: short runs in few turns; but LLVM takes one row after
+/// the other where much is written out.
+static int64_t getUnrolled(int64_t length, int64_t elementsAtOnce) {
+  if (elementsAtOnce > 1)
+    return elementsAtOnce;
+  return length <= writtenLines ? length
+         : isShort(length)      ? 2 * writtenLines / 3
+                                : unrolledLines;
+}
+
 ContractLowering::ContractLowering(onnxq::ContractOp op,
                                    const TargetInfo &target)
     : op(op), packing(op.getPackingAttr()), b(op.getLoc(), op),
@@ -171,10 +181,12 @@ void ContractLowering::emitPanels(int64_t rows, Value panels, Value firstPanel,
     TilePlace place = {
         batch, at[0],  b.add(firstPanel, at[2]), getTileRow(tile, rows),
         rows,  columns};
+    ahead = {};
     if (!isSingle && packing.getKind() == onnxq::PackingKind::Fma &&
         packing.getSize() * int64_t(sizeof(float)) > smallWeights)
       fetchWeights(b.add(getWeights(place), packing.getPanelSize()),
-                   packing.getPanelSize(), at[3], tilesOfBlock);
+                   packing.getPanelSize(), at[3], tilesOfBlock,
+                   packing.getDepth() / run, run);
     emitTile(place);
   });
 }
@@ -185,17 +197,31 @@ Value ContractLowering::getTileRow(Value tile, int64_t rows) {
 }
 
 void ContractLowering::fetchWeights(Value next, int64_t floats, Value number,
-                                    Value tiles) {
+                                    Value tiles, int64_t runs, int64_t length) {
+  ahead = {};
   int64_t lines = llvm::divideCeil(floats, lineFloats);
   Value share = b.ceilDiv(b.index(lines), tiles);
   // So few tiles use weights faster than they come.
   if (KernelBuilder::known(share).value_or(mostLines) > mostLines)
     return;
   Value first = b.add(next, b.mul(b.mul(number, share), lineFloats));
+  int64_t turns = length / getUnrolled(length, elementsAtOnce);
+  if (std::optional<int64_t> count = KernelBuilder::known(share);
+      count && turns * runs >= *count) {
+    // Asking for many lines at once keeps others waiting.
+    int64_t step = llvm::divideCeil(*count * lineFloats, turns * runs);
+    ahead = {first, first, step, step * turns};
+    return;
+  }
   b.loop(share, {}, [&](Value line, ValueRange) {
     b.prefetch(weights.memory, b.add(first, b.mul(line, lineFloats)));
     return SmallVector<Value>();
   });
+}
+
+void ContractLowering::startRun(Value number) {
+  if (ahead.first)
+    ahead.place = b.add(ahead.first, b.mul(number, ahead.runFloats));
 }
 
 /// The output's indices of a tile's rows, without the last one.
@@ -365,6 +391,7 @@ SmallVector<Value> ContractLowering::sumTaps(const TilePlace &place,
       place, rows, sums,
       [&](Value tap, ArrayRef<RowSource> sources, ValueRange values) {
         Value weight = b.add(first, b.mul(tap, b.mul(weightStep, run)));
+        startRun(tap);
         return sumRun(sources, weight, run, values, place.columns);
       });
 }
@@ -404,16 +431,18 @@ SmallVector<Value> ContractLowering::sumRun(ArrayRef<RowSource> rows,
           b.broadcast(b.loadScalar(row.memory, b.add(row.place, k)), lanes));
     addProducts(next, elements, b.add(weight, b.mul(k, weightStep)), columns);
   };
+  auto fetch = [&](Value turn) {
+    if (ahead.first)
+      b.prefetch(weights.memory,
+                 b.add(ahead.place, b.mul(turn, ahead.turnFloats)));
+  };
   if (elementsAtOnce == 1) {
-    // Short runs in few turns; but LLVM takes one row after the other where
-    // much is written out.
-    int64_t unroll = length <= writtenLines ? length
-                     : isShort(length)      ? 2 * writtenLines / 3
-                                            : unrolledLines;
+    int64_t unroll = getUnrolled(length, elementsAtOnce);
     int64_t turns = length / unroll;
     if (turns > 0)
       next = b.loop(b.index(turns), sums, [&](Value i, ValueRange carried) {
         next.assign(carried.begin(), carried.end());
+        fetch(i);
         for (int64_t k = 0; k < unroll; ++k)
           addOne(b.add(b.mul(i, unroll), k));
         return next;
@@ -427,6 +456,7 @@ SmallVector<Value> ContractLowering::sumRun(ArrayRef<RowSource> rows,
   if (blocks > 0)
     next = b.loop(b.index(blocks), sums, [&](Value i, ValueRange carried) {
       SmallVector<Value> inner(carried), loaded;
+      fetch(i);
       Value first = b.mul(i, elementsAtOnce);
       for (const RowSource &row : rows)
         loaded.push_back(b.loadVector(row.memory, b.add(row.place, first),

@@ -27,6 +27,9 @@ static LogicalResult lowerContract(ContractOp op, const TargetInfo &target) {
   case PackingKind::Rows:
     kernels::lowerFmaContract(op, target);
     return success();
+  case PackingKind::Winograd:
+    kernels::lowerWinograd(op, target);
+    return success();
   case PackingKind::Quads:
     kernels::lowerQuadContract(op, target);
     return success();

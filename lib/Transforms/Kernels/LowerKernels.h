@@ -11,6 +11,8 @@ namespace onnxquant::kernels {
 /// Emits loops before the op. Contractions whose weights are packed for plain
 /// multiply-adds.
 void lowerFmaContract(onnxq::ContractOp op, const TargetInfo &target);
+/// Those of 3x3 windows whose weights are transformed.
+void lowerWinograd(onnxq::ContractOp op, const TargetInfo &target);
 /// Those of integers, by a dot step of the target.
 llvm::LogicalResult lowerDotContract(onnxq::ContractOp op,
                                      const TargetInfo &target);

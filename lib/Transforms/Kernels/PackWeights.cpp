@@ -7,6 +7,7 @@
 #include "PackIntegers.h"
 #include "PackWindows.h"
 #include "RegisterTile.h"
+#include "Winograd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -143,6 +144,7 @@ static void release(Operation *constant) {
 
 namespace {
 struct PackWeights : public onnxquant::impl::PackWeightsBase<PackWeights> {
+  using PackWeightsBase::PackWeightsBase;
   void runOnOperation() override {
     TargetInfo target = getTargetInfo(getOperation());
     cache.clear();
@@ -182,19 +184,25 @@ private:
     std::optional<std::vector<float>> weights;
     if (!op.getBatched())
       weights = readFloats(op.getWeights());
-    kernels::RegisterTile tile =
-        kernels::chooseTile(target, countRows(op), op.getColumns());
-    auto packing =
-        PackingAttr::get(op.getContext(), op.getGroups(), op.getDepth(),
-                         op.getColumns(), tile.rows, tile.columns, /*step=*/1,
-                         weights ? PackingKind::Fma : PackingKind::Rows);
+    bool isTransformed = weights && winograd && kernels::suitsWinograd(op);
+    kernels::RegisterTile tile = kernels::chooseTile(
+        target, isTransformed ? kernels::countWinogradTiles(op) : countRows(op),
+        op.getColumns());
+    PackingKind kind = isTransformed ? PackingKind::Winograd
+                       : weights     ? PackingKind::Fma
+                                     : PackingKind::Rows;
+    auto packing = PackingAttr::get(op.getContext(), op.getGroups(),
+                                    op.getDepth(), op.getColumns(), tile.rows,
+                                    tile.columns, /*step=*/1, kind);
     if (weights) {
       ImplicitLocOpBuilder b(op.getLoc(), op);
       Value &packed = cache[{op.getWeights(), packing}];
       if (!packed) {
         // Where the weights stand, so that it dominates all of their users.
         b.setInsertionPointAfterValue(op.getWeights());
-        packed = makePacked(b, pack(*weights, packing));
+        packed = makePacked(b, isTransformed
+                                   ? kernels::packWinograd(*weights, packing)
+                                   : pack(*weights, packing));
       }
       packedConstants.insert(op.getWeights().getDefiningOp());
       op.getWeightsMutable().set(packed);

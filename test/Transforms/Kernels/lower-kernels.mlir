@@ -50,10 +50,10 @@ func.func @deep(%x: memref<64x3072xf32>, %w: memref<98304xf32>, %y: memref<64x32
   // CHECK: scf.parallel
   // CHECK: %[[KEPT:.*]] = memref.alloca() {alignment = 64 : i64} : memref<1056xf32>
   // CHECK: scf.for %[[BLOCK:.*]] = %c0 to %c8 step %c1
-  // CHECK: memref.prefetch %{{.*}}, read
   // CHECK: scf.if
   // CHECK: vector.load %[[KEPT]]
   // CHECK: scf.for %{{.*}} = %c0 to %c192 step %c1 iter_args
+  // CHECK: memref.prefetch %{{.*}}, read
   // CHECK-COUNT-24: vector.fma
   // CHECK: scf.if
   // CHECK: vector.store %{{.*}} : memref<2048xf32, strided<[1]>>
@@ -92,6 +92,34 @@ func.func @stage(%x: memref<1x8x8x3xf32>, %y: memref<1x10x10x3xf32>) {
   onnxq.stage ins(%x : memref<1x8x8x3xf32>) outs(%y : memref<1x10x10x3xf32>) attributes {pads = array<i64: 1, 1, 1, 1>} {
   ^bb0(%a: f32):
     onnxq.yield %a : f32
+  }
+  return
+}
+
+// A block of tiles is transformed, multiplied by 16 matrices and transformed
+// back; places beyond an odd size aren't written.
+// CHECK-LABEL: func.func @transformed
+func.func @transformed(%x: memref<1x9x8x32xf32>, %w: memref<8192xf32>, %y: memref<1x9x8x16xf32>) {
+  // CHECK: %[[IN:.*]] = memref.alloca() {alignment = 64 : i64} : memref<10496xf32>
+  // CHECK: %[[OUT:.*]] = memref.alloca() {alignment = 64 : i64} : memref<5376xf32>
+  // CHECK: scf.for %{{.*}} = %c0 to %c20
+  // CHECK: scf.if
+  // CHECK-COUNT-16: vector.store %{{.*}}, %[[IN]]
+  // CHECK: } else {
+  // CHECK-COUNT-16: vector.store %{{.*}}, %[[IN]]
+  // CHECK: scf.for %{{.*}} = %c0 to %c16
+  // CHECK: vector.fma
+  // CHECK: vector.store %{{.*}}, %[[OUT]]
+  // CHECK: scf.for %{{.*}} = %c0 to %c20
+  // CHECK-COUNT-32: vector.load %[[OUT]]
+  // CHECK-COUNT-4: vector.store %{{.*}} : memref<1152xf32, strided<[1]>>
+  // CHECK: scf.if
+  // CHECK-COUNT-2: vector.store %{{.*}} : memref<1152xf32, strided<[1]>>
+  onnxq.contract ins(%x, %w : memref<1x9x8x32xf32>, memref<8192xf32>) outs(%y : memref<1x9x8x16xf32>)
+      attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>,
+        packing = #onnxq.packing<groups = 1, depth = 288, columns = 16, mr = 5, nr = 16, step = 1, kind = winograd>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
   }
   return
 }

@@ -4,6 +4,8 @@
 // RUN: onnxq-opt %s --onnxq-set-target="triple=aarch64-unknown-linux-gnu cpu=cortex-a76" --onnxq-pack-weights | FileCheck %s --check-prefix=NEON
 // RUN: onnxq-opt %s --onnxq-set-target="triple=riscv64-unknown-linux-gnu cpu=spacemit-x60" --onnxq-pack-weights | FileCheck %s --check-prefix=RVV
 
+// RUN: onnxq-opt %s --onnxq-set-target="triple=x86_64-unknown-linux-gnu cpu=x86-64-v3" --onnxq-pack-weights=winograd=false | FileCheck %s --check-prefix=PLAIN
+
 // CHECK-LABEL: func.func @many
 func.func @many(%x: tensor<3000x2xf32>, %e: tensor<3000x64xf32>) -> tensor<3000x64xf32> {
   // CHECK: arith.constant dense_resource<packed{{.*}}> : tensor<128xf32>
@@ -54,4 +56,41 @@ func.func @staged(%x: tensor<1x?x8x3xf32>, %e: tensor<1x?x8x16xf32>) -> tensor<1
     onnxq.yield %acc : f32
   } -> tensor<1x?x8x16xf32>
   return %c : tensor<1x?x8x16xf32>
+}
+
+// 3x3 with a stride of 1: transformed, 16 numbers for 9.
+// CHECK-LABEL: func.func @transformed
+// PLAIN-LABEL: func.func @transformed
+func.func @transformed(%x: tensor<1x?x8x32xf32>, %e: tensor<1x?x8x32xf32>) -> tensor<1x?x8x32xf32> {
+  // CHECK: arith.constant dense_resource<packed{{.*}}> : tensor<16384xf32>
+  // CHECK: onnxq.contract
+  // CHECK-SAME: depth = 288, columns = 32, {{.*}}, kind = winograd
+  // PLAIN: arith.constant dense_resource<packed{{.*}}> : tensor<9216xf32>
+  // PLAIN: kind = fma
+  %w = arith.constant dense<1.0> : tensor<1x288x32xf32>
+  %c = onnxq.contract ins(%x, %w : tensor<1x?x8x32xf32>, tensor<1x288x32xf32>) outs(%e : tensor<1x?x8x32xf32>)
+      attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x?x8x32xf32>
+  return %c : tensor<1x?x8x32xf32>
+}
+
+// Few channels, or a stride: plain sums.
+// CHECK-LABEL: func.func @untransformed
+func.func @untransformed(%x: tensor<1x9x9x16xf32>, %e: tensor<1x9x9x32xf32>, %z: tensor<1x9x9x32xf32>, %f: tensor<1x5x5x32xf32>) -> (tensor<1x9x9x32xf32>, tensor<1x5x5x32xf32>) {
+  // CHECK-COUNT-2: kind = fma
+  %w = arith.constant dense<1.0> : tensor<1x144x32xf32>
+  %c = onnxq.contract ins(%x, %w : tensor<1x9x9x16xf32>, tensor<1x144x32xf32>) outs(%e : tensor<1x9x9x32xf32>)
+      attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x9x9x32xf32>
+  %v = arith.constant dense<1.0> : tensor<1x288x32xf32>
+  %d = onnxq.contract ins(%z, %v : tensor<1x9x9x32xf32>, tensor<1x288x32xf32>) outs(%f : tensor<1x5x5x32xf32>)
+      attributes {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<1x5x5x32xf32>
+  return %c, %d : tensor<1x9x9x32xf32>, tensor<1x5x5x32xf32>
 }

@@ -27,6 +27,9 @@ def ONNXQ_PackingKind : I32EnumAttr<"PackingKind",
   // A plain multiply-add with weights that stay as they are, rows of columns: those that
   // are only known at run time.
   I32EnumAttrCase<"Rows", 8, "rows">,
+  // Windows of 3x3, transformed so that 2x2 places of the output take 16
+  // products instead of 36: [panels][16][channels][nr].
+  I32EnumAttrCase<"Winograd", 9, "winograd">,
 ]> {
   let cppNamespace = "::onnxquant::onnxq";
   let genSpecializedAttr = 0;

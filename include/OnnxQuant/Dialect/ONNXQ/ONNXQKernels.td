@@ -52,6 +52,8 @@ def ONNXQ_ContractOp : ONNXQ_BlockOp<"contract",
     where t runs over the window's taps in row-major order. Sums of floats begin
     with zero and take taps in order and channels in order, one fused
     multiply-add each where the target has one: the result depends on no tile.
+    Weights packed for Winograd's transform are summed by channels in order, and
+    their sums combined: that result depends on no tile either.
     Integers are multiplied as they are stored, with the signs that
     `input_unsigned` and `weights_unsigned` tell, and summed exactly; zero
     points are the epilogue's matter. Places around the input have the value
