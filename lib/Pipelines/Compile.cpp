@@ -56,7 +56,9 @@ void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
   else
     pm.addPass(createShapeInference());
   pm.addPass(createResolveBranches());
-  pm.addPass(createConvertQuantizedToKernels());
+  ConvertQuantizedToKernelsOptions quantized;
+  quantized.report = options.reportLoops;
+  pm.addPass(createConvertQuantizedToKernels(quantized));
   ConvertONNXToKernelsOptions kernels;
   kernels.report = options.reportLoops;
   pm.addPass(createConvertONNXToKernels(kernels));

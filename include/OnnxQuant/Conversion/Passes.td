@@ -117,12 +117,14 @@ def ConvertQuantizedToKernels
   let description = [{
     QLinearConv, QLinearMatMul, ConvInteger, MatMulInteger, their relatives of
     com.microsoft, and float convolutions and products between dequantizers
-    become `onnxq.contract` of integers with channels last, if their weights are
-    constant. Zero points of weights are taken away from them; that of the
-    activations is the border's value, and is corrected for in the epilogue,
-    together with the bias. Scales and rounding follow as ops that the epilogue
+    become `onnxq.contract` of integers with channels last, if the weights of
+    convolutions are constant. Zero points of constant weights are taken away
+    from them; that of the activations is the border's value, and is corrected
+    for in the epilogue, together with the bias. Scales and rounding follow as ops that the epilogue
     takes in later: results are those of docs/QuantizationSemantics.md, bit by
-    bit. Groups of few channels stay.
+    bit. Products of two activations are contractions as well, whose weights are
+    packed at run time; small groups become larger ones with weights of zero.
+    What stays is counted, and named with the reason on request.
 
     ```mlir
     %y = "onnx.QLinearMatMul"(%a, %as, %az, %b, %bs, %bz, %ys, %yz) : (tensor<4x32xui8>, ...) -> tensor<4x16xui8>
@@ -141,8 +143,13 @@ def ConvertQuantizedToKernels
   let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
     "::onnxquant::onnxq::ONNXQDialect", "::mlir::arith::ArithDialect",
     "::mlir::cf::ControlFlowDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"report", "report", "bool", "false",
+      "Tell the quantized ops that have no kernel, and why">,
+  ];
   let statistics = [
     Statistic<"numKernels", "kernels", "Kernels of integers in the graph">,
+    Statistic<"numLeft", "left", "Quantized ops without a kernel of integers">,
   ];
 }
 
@@ -214,8 +221,8 @@ def PackWeights : Pass<"onnxq-pack-weights", "::mlir::ModuleOp"> {
     For every contraction of floats the target's registers, the number of rows
     and of columns decide on the tile; its constant weights are brought into the
     order in which the tile reads them. Weights that aren't constant are read where
-    they are. An input with padding but few channels is
-    staged: so a whole row of the window is one run.
+    they are; those of integers are packed at run time. An input with padding
+    but few channels is staged: so a whole row of the window is one run.
 
     ```mlir
     %c = onnxq.contract ins(%x, %w : tensor<64x32xf32>, tensor<1x32x16xf32>) ...
@@ -224,7 +231,8 @@ def PackWeights : Pass<"onnxq-pack-weights", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::tensor::TensorDialect", "::onnxquant::onnxq::ONNXQDialect"];
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+    "::onnxquant::onnxq::ONNXQDialect"];
   let statistics = [
     Statistic<"numPacked", "packed", "Contractions with packed weights">,
     Statistic<"numStaged", "staged", "Inputs that are staged">,

@@ -4,6 +4,7 @@
 // and why, is told on request: plain loops are slower.
 
 #include "OnnxQuant/Conversion/Passes.h"
+#include "Reasons.h"
 #include "Windows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -11,7 +12,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
-#include "llvm/ADT/StringExtras.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_CONVERTONNXTOKERNELS
@@ -22,21 +22,6 @@ using namespace mlir;
 using namespace onnxquant;
 
 namespace {
-/// Collects why ops have no kernel: what the patterns that failed said of the
-/// node at a place.
-struct Reasons : public RewriterBase::Listener {
-  void notifyMatchFailure(Location loc,
-                          function_ref<void(Diagnostic &)> explain) override {
-    Diagnostic reason(loc, DiagnosticSeverity::Remark);
-    explain(reason);
-    SmallVector<std::string> &known = byPlace[loc];
-    if (!llvm::is_contained(known, reason.str()))
-      known.push_back(reason.str());
-  }
-
-  DenseMap<Location, SmallVector<std::string>> byPlace;
-};
-
 struct ConvertONNXToKernels
     : public onnxquant::impl::ConvertONNXToKernelsBase<ConvertONNXToKernels> {
   using ConvertONNXToKernelsBase::ConvertONNXToKernelsBase;
@@ -52,15 +37,14 @@ struct ConvertONNXToKernels
 
   void runOnOperation() override {
     // One kernel per op: no folding, which would look at large constants.
-    Reasons reasons;
+    kernels::Reasons reasons;
     walkAndApplyPatterns(getOperation(), patterns, &reasons);
     getOperation().walk([&](Operation *op) {
       if (!patterns.getOpSpecificNativePatterns().contains(op->getName()))
         return;
       ++numLeft;
       if (report)
-        op->emitRemark("has no kernel: ")
-            << llvm::join(reasons.byPlace.lookup(op->getLoc()), "; ");
+        op->emitRemark("has no kernel: ") << reasons.of(op);
     });
     getOperation().walk([&](onnxq::KernelOpInterface) { ++numKernels; });
   }
