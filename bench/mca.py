@@ -22,7 +22,7 @@ PROCESSORS = [
     ("riscv64+v", "sifive-x280", "riscv64-linux-gnu"),
     ("riscv64+v", "spacemit-x60", "riscv64-linux-gnu"),
 ]
-MULTIPLY = re.compile(r"^\s*(fmla|fmadd|[su]mlal2?|[su]dot|usdot|[us]*mmla|mla|vf(n?m|w?m)acc\.\w+|vw?macc(u|su|us)?\.\w+|"
+MULTIPLY = re.compile(r"^\s*(fmla|fmadd|[su]mlal2?|(us|su|s|u)dot|[us]*mmla|mla|vf(n?m|w?m)acc\.\w+|vw?macc(u|su|us)?\.\w+|"
                       r"vfmadd\.\w+|vmadd\.\w+|vfmadd\d+[ps][sd]|vpmaddwd|vpmaddubsw|vpdpbusd)\b")
 LABEL = re.compile(r"^(\.?[A-Za-z_$][\w.$]*):")
 BRANCH = re.compile(r"^\s*(b\.?\w*|cbn?z|tbn?z|j\w*|bnez?|beqz?|blt[uz]*|bge[uz]*|bgt[uz]*|ble[uz]*)\s+(.*)$")

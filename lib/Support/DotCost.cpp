@@ -18,3 +18,14 @@ int64_t onnxquant::costOfBundles(const WeightShape &weights, DotKind kind) {
     return bundleCount(weights, {quadColumns, 2}) * dotcost::widened / 2;
   return bundleCount(weights, {quadColumns, 4}) * dotcost::bundle;
 }
+
+int64_t onnxquant::countDots(int64_t rows, int64_t columns, int64_t depth) {
+  // Sixteen products: a vector per row, and per column.
+  return depth * (rows + columns + rows * columns);
+}
+
+int64_t onnxquant::countMatrices(int64_t rows, int64_t columns, int64_t depth) {
+  // The same, rows brought together in pairs; two rows and columns at a time.
+  int64_t pairs = (rows + 1) / 2;
+  return depth * (rows + 2 * pairs + columns + pairs * columns);
+}

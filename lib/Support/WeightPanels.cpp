@@ -1,4 +1,4 @@
-// Sums, bounds and nibbles of packed weights.
+// Sums, bounds and halves of packed weights.
 
 #include "OnnxQuant/Support/WeightPanels.h"
 #include <algorithm>
@@ -8,12 +8,16 @@ using namespace onnxquant;
 using llvm::ArrayRef;
 using llvm::MutableArrayRef;
 
-void onnxquant::packNibbles(ArrayRef<int8_t> panels,
-                            MutableArrayRef<int8_t> to) {
-  assert(to.size() * 2 == panels.size() && "two weights to a byte");
-  for (size_t i = 0; i < to.size(); ++i)
-    to[i] = static_cast<int8_t>((panels[2 * i] & 0xf) |
-                                ((panels[2 * i + 1] & 0xf) << 4));
+std::vector<int8_t> onnxquant::packHalves(ArrayRef<int8_t> panels,
+                                          int64_t vector) {
+  assert(vector % 2 == 0 && panels.size() % vector == 0 && "whole vectors");
+  std::vector<int8_t> packed;
+  packed.reserve(panels.size() / 2);
+  for (; !panels.empty(); panels = panels.drop_front(vector))
+    for (int64_t i = 0; i < vector / 2; ++i)
+      packed.push_back(static_cast<int8_t>((panels[i] + 8) |
+                                           (panels[i + vector / 2] + 8) << 4));
+  return packed;
 }
 
 void onnxquant::sumColumns(ArrayRef<int8_t> from, const WeightShape &weights,

@@ -1,17 +1,22 @@
-// Quantized nodes that have no kernel of integers are told with the reason.
+// Quantized nodes that no kernel of integers takes are told with the reason.
 // RUN: onnxq-opt %s --onnx-quantized-to-kernels=report=true -verify-diagnostics | FileCheck %s
 
-// CHECK: module attributes {onnxq.without_kernel = [{as = "loops", op = "MatMulInteger"}, {as = "float", op = "MatMul"}]}
-func.func @main_graph(%a: tensor<5x16xui8>, %b: tensor<16x4xi8>, %s: tensor<f32>, %x: tensor<5x16xf32>) -> (tensor<5x4xi32>, tensor<5x4xf32>, tensor<5x5xf32>) {
+// CHECK: module attributes {onnxq.without_kernel = [{as = "loops", op = "ConvInteger"}, {as = "loops", op = "MatMulInteger"}, {as = "float", op = "MatMul"}]}
+func.func @main_graph(%x: tensor<1x8x9x9xui8>, %w: tensor<4x8x3x3xui8>, %a: tensor<5x16xui8>, %b: tensor<?x4xui8>, %s: tensor<?xf32>) -> (tensor<1x4x7x7xi32>, tensor<5x4xi32>, tensor<5x4xf32>, tensor<5x4xf32>) {
   %none = "onnx.NoValue"() {value} : () -> none
-  // expected-remark @below {{has no kernel: its weights are no matrix}}
-  %0 = "onnx.MatMulInteger"(%a, %b, %none, %none) : (tensor<5x16xui8>, tensor<16x4xi8>, none, none) -> tensor<5x4xi32>
-  %1 = "onnx.DequantizeLinear"(%a, %s, %none) {axis = 1 : si64, block_size = 0 : si64} : (tensor<5x16xui8>, tensor<f32>, none) -> tensor<5x16xf32>
-  %2 = "onnx.DequantizeLinear"(%b, %s, %none) {axis = 1 : si64, block_size = 0 : si64} : (tensor<16x4xi8>, tensor<f32>, none) -> tensor<16x4xf32>
-  // expected-remark @below {{has no kernel of integers, and runs in float: its weights are no matrix}}
-  %3 = "onnx.MatMul"(%1, %2) : (tensor<5x16xf32>, tensor<16x4xf32>) -> tensor<5x4xf32>
-  // Nothing of this is quantized.
-  %4 = "onnx.Transpose"(%x) {perm = [1, 0]} : (tensor<5x16xf32>) -> tensor<16x5xf32>
-  %5 = "onnx.MatMul"(%x, %4) : (tensor<5x16xf32>, tensor<16x5xf32>) -> tensor<5x5xf32>
-  onnx.Return %0, %3, %5 : tensor<5x4xi32>, tensor<5x4xf32>, tensor<5x5xf32>
+  // expected-remark @below {{has no kernel: its weights aren't constant}}
+  %0 = "onnx.ConvInteger"(%x, %w, %none, %none) {auto_pad = "NOTSET", group = 1 : si64} : (tensor<1x8x9x9xui8>, tensor<4x8x3x3xui8>, none, none) -> tensor<1x4x7x7xi32>
+  // expected-remark @below {{has no kernel: its sizes are open or small, or its batches broadcast}}
+  %1 = "onnx.MatMulInteger"(%a, %b, %none, %none) : (tensor<5x16xui8>, tensor<?x4xui8>, none, none) -> tensor<5x4xi32>
+  %scale = onnx.Constant dense<0.5> : tensor<f32>
+  %real = "onnx.DequantizeLinear"(%a, %scale, %none) : (tensor<5x16xui8>, tensor<f32>, none) -> tensor<5x16xf32>
+  %weights = onnx.Constant dense<3> : tensor<16x4xi8>
+  %rows = onnx.Constant dense<0.5> : tensor<16xf32>
+  %c = "onnx.DequantizeLinear"(%weights, %rows, %none) {axis = 0 : si64} : (tensor<16x4xi8>, tensor<16xf32>, none) -> tensor<16x4xf32>
+  // expected-remark @below {{has no kernel of integers, and runs in float: }}
+  %2 = "onnx.MatMul"(%real, %c) : (tensor<5x16xf32>, tensor<16x4xf32>) -> tensor<5x4xf32>
+  // What isn't quantized is another pass's matter.
+  %floats = onnx.Constant dense<0.5> : tensor<16x4xf32>
+  %3 = "onnx.MatMul"(%real, %floats) : (tensor<5x16xf32>, tensor<16x4xf32>) -> tensor<5x4xf32>
+  onnx.Return %0, %1, %2, %3 : tensor<1x4x7x7xi32>, tensor<5x4xi32>, tensor<5x4xf32>, tensor<5x4xf32>
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env -S /usr/bin/python3
 """Quantized convolutions and products, random but the same every time, bit by bit.
 
-Every case is a small graph with constant weights: shapes, groups, strides,
-dilations, pads, signs, zero points, scales per tensor or channel; a part of them
-has the extremes of every type only. 32 more go through every zero point. Sums are computed in 64 bits by numpy, the
+Every case is a small graph: shapes, groups, strides, dilations, pads, signs, zero
+points, scales per tensor or channel; transposed convolutions, products of two
+activations, 16-bit activations, 4-bit weights; a part of them has the extremes of
+every type only. 32 more go through every zero point. Sums are computed in 64 bits by numpy, the
 rest in 32-bit floats, in the order that docs/QuantizationSemantics.md gives. Half
 of the cases leave all dimensions but channels open.
 
@@ -18,17 +19,18 @@ import sys
 import tempfile
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 from exec_quantized import TYPES, MS, write_case
 from harness import ONNXQ, require_tools
 
 f32 = np.float32
-RANGES = {np.uint8: (0, 255), np.int8: (-128, 127)}
+RANGES = {np.uint8: (0, 255), np.int8: (-128, 127), np.uint16: (0, 65535), np.int16: (-32768, 32767)}
+UINT4, INT4 = 21, 22
 
 
 def draw(rng, kind, shape, style):
-    """Numbers of an 8-bit type: all of them, extremes, or mostly small ones."""
+    """Numbers of a type: all of them, extremes, or mostly small ones."""
     low, high = RANGES[kind]
     if style == "extreme":
         return rng.choice(np.array([low, high], kind), shape)
@@ -57,6 +59,22 @@ def convolve(x, w, group, strides, dilations, pads):
     return y
 
 
+def convolve_transposed(x, w, group, strides, dilations, pads, extra):
+    """The exact sums of a transposed convolution: filters are [C, M / group, ..]."""
+    rank = x.ndim - 2
+    reach = [(x.shape[2 + i] - 1) * strides[i] + (w.shape[2 + i] - 1) * dilations[i] + 1 for i in range(rank)]
+    y = np.zeros([x.shape[0], w.shape[1] * group, *(n + e for n, e in zip(reach, extra))], np.int64)
+    per = w.shape[0] // group
+    for tap in np.ndindex(*w.shape[2:]):
+        places = tuple(slice(tap[i] * dilations[i], tap[i] * dilations[i] + (x.shape[2 + i] - 1) * strides[i] + 1, strides[i])
+                       for i in range(rank))
+        for g in range(group):
+            filters = w[(slice(g * per, (g + 1) * per), slice(None)) + tap].astype(np.int64)
+            part = np.einsum("nc...,cm->nm...", x[:, g * per:(g + 1) * per].astype(np.int64), filters)
+            y[(slice(None), slice(g * w.shape[1], (g + 1) * w.shape[1])) + places] += part
+    return y[(slice(None), slice(None)) + tuple(slice(pads[i], y.shape[2 + i] - pads[rank + i]) for i in range(rank))]
+
+
 def requantize(sums, factor, zero):
     """F3: rounds half to even, adds the zero point, clamps."""
     real = np.rint(sums.astype(np.int32).astype(f32) * factor) + f32(zero)
@@ -74,7 +92,7 @@ class Graph:
     def __init__(self, rng, is_open):
         self.rng, self.is_open = rng, is_open
         self.nodes, self.initializers, self.inputs, self.feeds = [], [], [], {}
-        self.count = 0
+        self.count, self.opset = 0, 17
 
     def name(self):
         self.count += 1
@@ -94,6 +112,14 @@ class Graph:
         self.initializers.append(numpy_helper.from_array(np.array(array), name))
         return name
 
+    def halves(self, array, kind):
+        """A constant of 4-bit integers, two to a byte."""
+        tensor = TensorProto(data_type=kind, dims=array.shape, name=self.name())
+        flat = np.append(array.astype(np.int64).ravel() & 15, [0] * (array.size % 2)).astype(np.uint8)
+        tensor.raw_data = (flat[::2] | flat[1::2] << 4).tobytes()
+        self.initializers.append(tensor)
+        return tensor.name
+
     def node(self, op, operands, domain="", outputs=1, **attributes):
         names = [self.name() for _ in range(outputs)]
         while operands and not operands[-1]:
@@ -105,8 +131,8 @@ class Graph:
         kind = TYPES[array.dtype.name]
         graph = helper.make_graph(self.nodes, "case", self.inputs,
                                   [helper.make_tensor_value_info(output, kind, [None] * array.ndim)], self.initializers)
-        opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MS, 1)]
-        return helper.make_model(graph, opset_imports=opsets, ir_version=8)
+        opsets = [helper.make_opsetid("", self.opset), helper.make_opsetid(MS, 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=10 if self.opset > 20 else 8)
 
 
 class Layer:
@@ -263,6 +289,184 @@ def island_case(rng, graph):
     return value, requantize(sums, scale / layer.y_scale, layer.y_zero)
 
 
+def transposed_case(rng, graph):
+    """A transposed convolution between dequantizers, every stride, pad and group, a quantizer behind it or not."""
+    rank = int(rng.choice([1, 2, 2]))
+    kernel, strides, dilations = rng.integers(1, 5, rank).tolist(), rng.integers(1, 4, rank).tolist(), rng.integers(1, 3, rank).tolist()
+    size = rng.integers(2, 7, rank).tolist()
+    reach = [(n - 1) * s + (k - 1) * d + 1 for n, s, k, d in zip(size, strides, kernel, dilations)]
+    extra = [int(rng.integers(0, max(s, d))) for s, d in zip(strides, dilations)]
+    least = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
+    pads = [int(rng.integers(0, max(1, (n + 1) // 2))) for n in least] * 2
+    pads = [min(p, (n - 1) // 2) for p, n in zip(pads, reach * 2)]
+    group = int(rng.choice([1, 1, 2, 3]))
+    channels, columns = group * int(rng.choice([1, 3, 4, 8, 17])), int(rng.choice([1, 2, 5, 8, 16, 17]))
+    kind = rng.choice([np.uint8, np.int8])
+    x = draw(rng, kind, [int(rng.integers(1, 3)), channels, *size], rng.choice(["whole", "extreme"]))
+    layer = Layer(rng, kind, [channels, columns, *kernel], columns, channels // group * int(np.prod(kernel)))
+    c = graph.constant
+    value = graph.node("DequantizeLinear", [graph.input(x, (1,)), c(layer.x_scale), c(layer.x_zero)])
+    w_zero = np.broadcast_to(layer.w_zero, layer.w_scale.shape).copy()
+    operands = [value, graph.node("DequantizeLinear", [c(layer.w), c(layer.w_scale), c(w_zero)], axis=1)]
+    w = layer.w.astype(np.int64) - along(w_zero.astype(np.int64), rank + 2)
+    sums = convolve_transposed(x.astype(np.int64) - int(layer.x_zero), w, group, strides, dilations, pads, extra)
+    scale = layer.x_scale * layer.w_scale
+    if scale.ndim:
+        scale = np.tile(scale, group)
+    if rng.random() < 0.6:
+        bias = rng.integers(-5000, 5000, columns * group).astype(np.int32)
+        operands.append(graph.node("DequantizeLinear", [c(bias), c(scale), ""], axis=0))
+        sums = sums + along(bias.astype(np.int64), rank + 2)
+    scale = along(scale, rank + 2)
+    value = graph.node("ConvTranspose", operands, group=group, kernel_shape=kernel, strides=strides, dilations=dilations,
+                       pads=pads, output_padding=extra)
+    if rng.random() < 0.3:
+        return value, sums.astype(np.int32).astype(f32) * scale
+    if rng.random() < 0.5:
+        value, sums = graph.node("Relu", [value]), np.maximum(sums, 0)
+    value = graph.node("QuantizeLinear", [value, c(layer.y_scale), c(layer.y_zero)])
+    return value, requantize(sums, scale / layer.y_scale, layer.y_zero)
+
+
+def activations_case(rng, graph):
+    """A product of two tensors that are known at run time only, one matrix or batches of them."""
+    lead = [int(n) for n in rng.integers(1, 4, int(rng.integers(0, 3)))]
+    rows, depth, columns = int(rng.integers(1, 20)), int(rng.choice([1, 3, 4, 16, 31, 64, 200])), int(rng.choice([2, 7, 16, 17, 40]))
+    kinds = [rng.choice([np.uint8, np.int8]) for _ in range(2)]
+    style = rng.choice(["whole", "extreme"])
+    a = draw(rng, kinds[0], [*lead, rows, depth], style)
+    b = draw(rng, kinds[1], [*([] if rng.random() < 0.3 else lead), depth, columns], style)
+    zeros = [np.array(draw(rng, kind, (), rng.choice(["whole", "extreme"])), kind) for kind in kinds]
+    if rng.random() < 0.2:
+        zeros = [np.zeros_like(zero) for zero in zeros]
+    # Batches of both must be known.
+    graph.is_open &= b.ndim == 2
+    left, right = graph.input(a, fixed=(a.ndim - 1,)), graph.input(b, fixed=range(b.ndim))
+    # Half of the zero points are known at run time only.
+    names = [graph.constant(zero) if rng.random() < 0.5 else graph.input(zero, ()) for zero in zeros]
+    scales = [f32(rng.uniform(0.5, 2) / 255) for _ in range(2)]
+    sums = (a.astype(np.int64) - int(zeros[0])) @ (b.astype(np.int64) - int(zeros[1]))
+    y_scale = f32(scales[0] * scales[1] * 4000 * np.sqrt(depth) * rng.uniform(0.3, 3))
+    y_zero = np.array(draw(rng, rng.choice([np.uint8, np.int8]), (), "whole"))
+    c = graph.constant
+    op = rng.choice(["MatMulInteger", "QLinearMatMul", "MatMulIntegerToFloat", "MatMul"])
+    if op == "MatMulInteger":
+        return graph.node(op, [left, right, *names]), sums.astype(np.int32)
+    if op == "QLinearMatMul":
+        value = graph.node(op, [left, c(scales[0]), names[0], right, c(scales[1]), names[1], c(y_scale), c(y_zero)])
+        return value, requantize(sums, scales[0] * scales[1] / y_scale, y_zero)
+    if op == "MatMulIntegerToFloat":
+        value = graph.node(op, [left, right, c(scales[0]), c(scales[1]), *names], domain=MS)
+        return value, sums.astype(np.int32).astype(f32) * (scales[0] * scales[1])
+    real = [graph.node("DequantizeLinear", [value, c(scale), zero]) for value, scale, zero in zip((left, right), scales, names)]
+    value = graph.node("QuantizeLinear", [graph.node("MatMul", real), c(y_scale), c(y_zero)])
+    return value, requantize(sums, scales[0] * scales[1] / y_scale, y_zero)
+
+
+def wide_case(rng, graph):
+    """16-bit activations: sums of 32 bits where weights are few, of 64 where they are many, also of extremes."""
+    graph.opset = 21
+    is_conv = rng.random() < 0.5
+    kind = rng.choice([np.uint16, np.int16])
+    channels, columns = int(rng.choice([3, 16, 64, 300])), int(rng.choice([5, 16, 24]))
+    style = rng.choice(["whole", "extreme"])
+    x = draw(rng, kind, [1, channels, 5, 4] if is_conv else [int(rng.integers(1, 8)), channels], style)
+    group = int(rng.choice([1, 3])) if is_conv and channels % 3 == 0 else 1
+    w = draw(rng, np.int8, [columns * group, channels // group, 3, 2] if is_conv else [channels, columns], style)
+    if style == "extreme":
+        x.flat[:x.size // 2], w.flat[:w.size // 2] = RANGES[kind][1], -128
+    zero = np.array(draw(rng, kind, (), rng.choice(["whole", "extreme"])), kind)
+    x_scale, w_scale = f32(rng.uniform(0.5, 2) / 65535), f32(rng.uniform(0.5, 2) / 127)
+    c = graph.constant
+    value = graph.node("DequantizeLinear", [graph.input(x, (1,)), c(x_scale), c(zero)])
+    weights = graph.node("DequantizeLinear", [c(w), c(w_scale)])
+    left = x.astype(np.int64) - int(zero)
+    if is_conv:
+        sums = convolve(left, w, group, [1, 1], [1, 1], [1, 0, 1, 1])
+        value = graph.node("Conv", [value, weights], pads=[1, 0, 1, 1], group=group)
+    else:
+        sums = left @ w.astype(np.int64)
+        value = graph.node("MatMul", [value, weights])
+    real = sums.astype(f32) * (x_scale * w_scale)
+    if rng.random() < 0.4:
+        return value, real
+    # A quantizer of 16 bits reads the real numbers, one of 8 bits the sums.
+    y_kind = rng.choice([np.uint16, np.uint8])
+    y_scale, y_zero = f32(max(np.abs(real).max(), 1e-3) / RANGES[y_kind][1] * rng.uniform(0.5, 2)), np.array(draw(rng, y_kind, (), "whole"), y_kind)
+    value = graph.node("QuantizeLinear", [value, c(y_scale), c(y_zero)])
+    scaled = real / y_scale if y_kind is np.uint16 else sums.astype(f32) * (x_scale * w_scale / y_scale)
+    return value, np.clip(np.rint(scaled) + f32(y_zero), *RANGES[y_kind]).astype(y_kind)
+
+
+def coded_case(rng, graph):
+    """Floats times weights of four bits, in blocks or not. All sums are exact, so no order of them matters."""
+    graph.opset = 21
+    rows, depth, columns = int(rng.choice([1, 2, 7, 20])), int(rng.choice([5, 32, 80, 128])), int(rng.choice([2, 7, 16, 33, 70]))
+    x = (rng.integers(-16, 17, [rows, depth]) / 4).astype(f32)
+    signed = rng.random() < 0.5
+    low = -8 if signed else 0
+    q = rng.integers(low, low + 16, [depth, columns])
+    block = int(rng.choice([16, 32, depth]))
+    blocks = -(-depth // block)
+    zeros = rng.integers(low, low + 16, [blocks, columns])
+    scales = np.exp2(rng.integers(-3, 3, [blocks, columns])).astype(f32)
+    op = rng.choice(["MatMulNBits", "MatMul", "Gemm"])
+    if op == "MatMulNBits":
+        block, low = int(rng.choice([16, 32])), 0
+        blocks = -(-depth // block)
+        q, zeros = rng.integers(0, 16, [depth, columns]), rng.integers(0, 16, [blocks, columns])
+        scales = np.exp2(rng.integers(-3, 3, [blocks, columns])).astype(f32)
+    of_row = np.arange(depth) // block
+    y = x @ ((q - zeros[of_row]).astype(f32) * scales[of_row])
+    value, c = graph.input(x, (1,)), graph.constant
+    bias = (rng.integers(-16, 17, columns) / 8).astype(f32) if op != "MatMul" and rng.random() < 0.5 else None
+    if bias is not None:
+        y = y + bias
+    if op == "MatMulNBits":
+        codes = np.zeros([columns, blocks * block], np.uint8)
+        codes[:, :depth] = q.T
+        packed = (codes[:, ::2] | codes[:, 1::2] << 4).reshape(columns, blocks, block // 2)
+        points = np.zeros([columns, blocks + blocks % 2], np.uint8)
+        points[:, :blocks] = zeros.T
+        points = points[:, ::2] | points[:, 1::2] << 4
+        value = graph.node(op, [value, c(packed), c(scales.T.reshape(-1).copy()), c(points.reshape(-1)), "", c(bias)], domain=MS,
+                           K=depth, N=columns, bits=4, block_size=block)
+        return value, y
+    transposed = op == "Gemm"
+    kind = INT4 if signed else UINT4
+    turn = (lambda array: array.T.copy()) if transposed else (lambda array: array)
+    if blocks == 1:
+        weights = graph.node("DequantizeLinear", [graph.halves(turn(q), kind), c(scales[0]), graph.halves(zeros[0], kind)],
+                             axis=0 if transposed else 1)
+    else:
+        weights = graph.node("DequantizeLinear", [graph.halves(turn(q), kind), c(turn(scales)), graph.halves(turn(zeros), kind)],
+                             axis=1 if transposed else 0, block_size=block)
+    if op == "MatMul":
+        return graph.node(op, [value, weights]), y
+    return graph.node(op, [value, weights, c(bias)], transB=1), y
+
+
+def halves_case(rng, graph):
+    """Bytes times weights of four bits, enough of them to be stored so."""
+    graph.opset = 21
+    rows, depth, columns = int(rng.choice([1, 3, 16])), int(rng.choice([64, 130])), int(rng.choice([64, 100]))
+    kind = rng.choice([np.uint8, np.int8])
+    x = draw(rng, kind, [rows, depth], rng.choice(["whole", "extreme"]))
+    signed = rng.random() < 0.5
+    # With a zero point of eight, or none, differences have four bits again; with others more.
+    q = rng.integers(-8, 8, [depth, columns]) + (0 if signed else 8)
+    zero = np.array(0 if signed else rng.choice([8, 8, 3]))
+    layer = Layer(rng, kind, [depth, columns], columns, depth)
+    layer.w_scale = rng.uniform(0.5, 2, columns).astype(f32) / f32(7)
+    c = graph.constant
+    value = graph.node("DequantizeLinear", [graph.input(x, (1,)), c(layer.x_scale), c(layer.x_zero)])
+    code = INT4 if signed else UINT4
+    weights = graph.node("DequantizeLinear", [graph.halves(q, code), c(layer.w_scale), graph.halves(np.full(columns, zero), code)], axis=1)
+    sums = (x.astype(np.int64) - int(layer.x_zero)) @ (q - zero)
+    value = graph.node("QuantizeLinear", [graph.node("MatMul", [value, weights]), c(layer.y_scale), c(layer.y_zero)])
+    return value, requantize(sums, layer.x_scale * layer.w_scale / layer.y_scale, layer.y_zero)
+
+
 def extreme_case(number, graph):
     """Extremes of activations and weights with every zero point: 16 of them a graph, 32 graphs for both signs."""
     rng = graph.rng
@@ -281,7 +485,8 @@ def extreme_case(number, graph):
     return graph.node("Concat", results, axis=0), np.concatenate(sums)
 
 
-CASES = (conv_case, product_case, conv_case, island_case, conv_case, product_case, island_case)
+CASES = (conv_case, product_case, conv_case, island_case, conv_case, product_case, island_case, transposed_case,
+         activations_case, wide_case, coded_case, halves_case)
 
 
 def main():

@@ -90,9 +90,12 @@ TEST(WeightPanels, EveryProvedPairIsExact) {
     }
 }
 
-TEST(WeightPanels, PacksNibbles) {
-  std::vector<int8_t> to(2);
-  packNibbles({-8, 7, -1, 0}, to);
-  EXPECT_EQ(static_cast<uint8_t>(to[0]), 0x78);
-  EXPECT_EQ(static_cast<uint8_t>(to[1]), 0x0f);
+TEST(WeightPanels, PacksHalves) {
+  std::vector<int8_t> to = packHalves({-8, 7, -1, 0, 1, 2, 3, 4}, 4);
+  ASSERT_EQ(to.size(), 4u);
+  // The first half of a vector in the low bits, eight more than it is.
+  EXPECT_EQ(static_cast<uint8_t>(to[0]), 0x70);
+  EXPECT_EQ(static_cast<uint8_t>(to[1]), 0x8f);
+  EXPECT_EQ(static_cast<uint8_t>(to[2]), 0xb9);
+  EXPECT_EQ(static_cast<uint8_t>(to[3]), 0xca);
 }

@@ -118,14 +118,15 @@ def ConvertQuantizedToKernels
   let description = [{
     QLinearConv, QLinearMatMul, ConvInteger, MatMulInteger, their relatives of
     com.microsoft, and float convolutions and products between dequantizers
-    become `onnxq.contract` of integers with channels last, if their weights are
-    constant. Zero points of weights are taken away from them; that of the
-    activations is the border's value, and is corrected for in the epilogue,
-    together with the bias. Scales and rounding follow as ops that the epilogue
+    become `onnxq.contract` of integers with channels last, if the weights of
+    convolutions are constant. Zero points of constant weights are taken away
+    from them; that of the activations is the border's value, and is corrected
+    for in the epilogue, together with the bias. Scales and rounding follow as ops that the epilogue
     takes in later: results are those of docs/QuantizationSemantics.md, bit by
-    bit. Groups of few channels stay: what has no kernel of integers is listed
-    in the module's attribute `onnxq.without_kernel`, and told with the reason by
-    `report`.
+    bit. Products of two activations are contractions as well, whose weights are
+    packed at run time; small groups become larger ones with weights of zero.
+    What has no kernel of integers is listed in the module's attribute
+    `onnxq.without_kernel`, and told with the reason by `report`.
 
     ```mlir
     %y = "onnx.QLinearMatMul"(%a, %as, %az, %b, %bs, %bz, %ys, %yz) : (tensor<4x32xui8>, ...) -> tensor<4x16xui8>
@@ -222,8 +223,8 @@ def PackWeights : Pass<"onnxq-pack-weights", "::mlir::ModuleOp"> {
     For every contraction of floats the target's registers, the number of rows
     and of columns decide on the tile; its constant weights are brought into the
     order in which the tile reads them. Weights that aren't constant are read where
-    they are. An input with padding but few channels is
-    staged: so a whole row of the window is one run.
+    they are; those of integers are packed at run time. An input with padding
+    but few channels is staged: so a whole row of the window is one run.
 
     Convolutions of 3x3 with a stride of 1 and enough channels get weights
     transformed after Winograd, unless `winograd` is off: fewer products, other
@@ -236,7 +237,8 @@ def PackWeights : Pass<"onnxq-pack-weights", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::tensor::TensorDialect", "::onnxquant::onnxq::ONNXQDialect"];
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+    "::onnxquant::onnxq::ONNXQDialect"];
   let options = [
     Option<"winograd", "winograd", "bool", "true",
            "transform the weights of 3x3 convolutions where that is faster">,

@@ -36,6 +36,12 @@ int64_t costOfQuads(const QuadPanel &panel);
 /// The cost of a tile of a panel without.
 int64_t costOfBundles(const WeightShape &weights, DotKind kind);
 
+/// Instructions that AArch64 takes for `depth` products of each sum of a tile,
+/// by dot products of four bytes or by products of small matrices: those that
+/// multiply, and those that bring their operands.
+int64_t countDots(int64_t rows, int64_t columns, int64_t depth);
+int64_t countMatrices(int64_t rows, int64_t columns, int64_t depth);
+
 } // namespace onnxquant
 
 #endif // ONNXQUANT_SUPPORT_DOTCOST_H

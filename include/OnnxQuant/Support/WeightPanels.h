@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
+#include <vector>
 
 namespace onnxquant {
 
@@ -74,10 +75,9 @@ void packPanels(llvm::ArrayRef<From> from, const WeightShape &weights,
   }
 }
 
-/// Packs 4-bit weights, two to a byte: the element with the even number in the
-/// low half. Values are within -8..7.
-void packNibbles(llvm::ArrayRef<int8_t> panels,
-                 llvm::MutableArrayRef<int8_t> to);
+/// Weights of -8 to 7 in four bits each, plus 8: of every `vector` of them the
+/// first half in the low bits of half as many bytes.
+std::vector<int8_t> packHalves(llvm::ArrayRef<int8_t> panels, int64_t vector);
 
 /// The sum of every column, one row of `columns` per group: what a zero point
 /// of the other operand is multiplied by.

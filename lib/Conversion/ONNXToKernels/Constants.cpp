@@ -51,10 +51,27 @@ static std::vector<char> widen(FloatType type, ArrayRef<char> bytes) {
   return wide;
 }
 
+/// Integers of four bits, a byte each.
+static std::optional<RawElements> readHalves(ElementsAttr elements) {
+  auto numbers = onnx::readInts(elements, elements.getNumElements());
+  if (!numbers)
+    return std::nullopt;
+  Type element = elements.getElementType();
+  Type byte =
+      IntegerType::get(element.getContext(), 8,
+                       element.isUnsignedInteger() ? IntegerType::Unsigned
+                                                   : IntegerType::Signless);
+  return RawElements{
+      RankedTensorType::get(elements.getShapedType().getShape(), byte),
+      std::vector<char>(numbers->begin(), numbers->end())};
+}
+
 std::optional<RawElements> kernels::readElements(Value constant) {
   ElementsAttr elements = onnx::getConstant(constant);
   if (!elements || !elements.getElementType().isIntOrFloat())
     return std::nullopt;
+  if (elements.getElementType().isInteger(4))
+    return readHalves(elements);
   auto bytes = readBytes(elements);
   if (!bytes)
     return std::nullopt;

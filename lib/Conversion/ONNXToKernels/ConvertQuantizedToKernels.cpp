@@ -1,7 +1,7 @@
 // Turns quantized convolutions and products into kernels of integers. Enters:
 // graphs with inferred shapes. Leaves: kernels with channels last, and ops of
-// the `onnx` dialect that make numbers of their sums; what isn't constant
-// stays, and is counted.
+// the `onnx` dialect that make numbers of their sums; ops that no kernel takes
+// stay, and are counted.
 
 #include "IntegerProduct.h"
 #include "LeftNodes.h"
@@ -19,15 +19,13 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 
-/// Whether all that an op multiplies is made real by dequantizers of bytes.
+/// Whether an op computes with numbers that quantized operands stand for.
 static bool isBetweenDequantizers(Operation *op) {
-  if (!isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::MatMulOp, onnx::GemmOp>(
-          op))
-    return false;
-  return llvm::all_of(op->getOperands().take_front(2), [](Value operand) {
-    auto dequantizer = operand.getDefiningOp<onnx::DequantizeLinearOp>();
-    return dequantizer && kernels::isByte(dequantizer.getX());
-  });
+  return isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::MatMulOp, onnx::GemmOp>(
+             op) &&
+         llvm::all_of(op->getOperands().take_front(2), [](Value operand) {
+           return operand.getDefiningOp<onnx::DequantizeLinearOp>() != nullptr;
+         });
 }
 
 namespace {
@@ -39,6 +37,7 @@ struct ConvertQuantizedToKernels
     RewritePatternSet set(context);
     kernels::addQuantizedOpPatterns(set);
     kernels::addQuantizedIslandPatterns(set);
+    kernels::addCodedProductPatterns(set);
     patterns = std::move(set);
     return success();
   }
@@ -66,7 +65,8 @@ private:
       bool isFloat = isBetweenDequantizers(op);
       bool isQuantized =
           patterns.getOpSpecificNativePatterns().contains(op->getName()) &&
-          !isa<onnx::ConvOp, onnx::MatMulOp, onnx::GemmOp>(op);
+          !isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::MatMulOp,
+               onnx::GemmOp>(op);
       if (!isFloat && !isQuantized)
         return;
       ++numLeft;

@@ -8,9 +8,6 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::kernels;
 
-/// Groups with fewer channels, but for one, are no contraction's matter.
-static constexpr int64_t minChannels = 4;
-
 /// The input's type with channels in dimension 1.
 static RankedTensorType getInputType(const IntegerConvolution &convolution) {
   auto type = dyn_cast<RankedTensorType>(convolution.input.getType());
@@ -70,8 +67,6 @@ kernels::makeConvolutionSums(PatternRewriter &rewriter, Operation *op,
     return makeDepthwiseSums(b, op, toLast(), zero, weights->values,
                              window->window, bias);
   }
-  if (group > 1 && shape[1] < minChannels)
-    return rewriter.notifyMatchFailure(op, "its groups are too small");
   auto window = getKernelWindow(op, input, shape.drop_front(2));
   if (!window || !hasOutput(input, *window))
     return rewriter.notifyMatchFailure(op, "its pads are open");

@@ -62,6 +62,42 @@ int64_t IntegerWeights::largestColumn() const {
   return *llvm::max_element(sums);
 }
 
+/// What a contraction costs whose groups are merged, `count` at a time: columns
+/// come in vectors, channels in steps where they can be filled up.
+static int64_t costOfGroups(const IntegerWeights &weights, int64_t channels,
+                            int64_t count) {
+  int64_t groups = weights.groups / count;
+  channels *= count;
+  int64_t slower = groups == 1 || channels % 4 == 0 ? 1
+                   : channels % 2 == 0              ? 2
+                                                    : 4;
+  return groups * channels * llvm::alignTo(weights.columns * count, 4) * slower;
+}
+
+void IntegerWeights::mergeSmallGroups(int64_t taps) {
+  int64_t channels = depth / taps, count = 1;
+  for (int64_t more = 2; more <= groups; ++more)
+    if (groups % more == 0 && costOfGroups(*this, channels, more) <=
+                                  costOfGroups(*this, channels, count))
+      count = more;
+  if (count == 1)
+    return;
+  IntegerWeights merged = {groups / count, depth * count, columns * count, {}};
+  merged.values.resize(values.size() * count, 0);
+  const int16_t *from = values.data();
+  for (int64_t g = 0; g < groups; ++g)
+    for (int64_t t = 0; t < taps; ++t)
+      for (int64_t c = 0; c < channels; ++c, from += columns) {
+        int64_t inner = g % count;
+        int64_t row =
+            (g / count * taps + t) * channels * count + inner * channels + c;
+        std::copy_n(from, columns,
+                    merged.values.begin() + row * merged.columns +
+                        inner * columns);
+      }
+  *this = std::move(merged);
+}
+
 /// The bytes of a constant as numbers, less the zero point of each one's index
 /// in a dimension that `stride` elements share.
 static std::optional<std::vector<int16_t>> readLessZero(const RawElements &raw,
@@ -130,6 +166,21 @@ std::optional<IntegerWeights> kernels::readFilters(Value weights, Value zero,
       permute(*values, {group, result.columns, shape[1], perFilter / shape[1]},
               {0, 3, 2, 1});
   return result;
+}
+
+std::optional<IntegerWeights>
+kernels::readTransposedFilters(Value weights, Value zero, int64_t group) {
+  std::optional<RawElements> raw = readElements(weights);
+  if (!raw || !raw->type.getElementType().isInteger(8) ||
+      raw->type.getRank() < 3 || raw->bytes.empty())
+    return std::nullopt;
+  ArrayRef<int64_t> shape = raw->type.getShape();
+  int64_t taps = raw->type.getNumElements() / (shape[0] * shape[1]);
+  auto values = readLessZero(*raw, zero, shape[1], taps);
+  if (!values || shape[0] % group != 0)
+    return std::nullopt;
+  return IntegerWeights{group, shape[0] / group * taps, shape[1],
+                        std::move(*values)};
 }
 
 std::optional<IntegerWeights> kernels::readMatrix(Value weights, Value zero,
@@ -300,14 +351,13 @@ static Correction makeCorrection(ImplicitLocOpBuilder &b,
   return correction;
 }
 
-/// The type of sums that no activations make too large.
-static Type getSumType(ImplicitLocOpBuilder &b, const IntegerProduct &product) {
-  auto element =
-      cast<RankedTensorType>(product.input.getType()).getElementType();
+Type kernels::getSumType(Value input, const IntegerWeights &weights) {
+  auto element = cast<RankedTensorType>(input.getType()).getElementType();
+  Builder b(input.getContext());
   if (element.isInteger(8))
     return b.getI32Type();
   // A bias may be as large as 32 bits allow; the real sum is less by far.
-  int64_t bound = product.weights.largestColumn() * 65535;
+  int64_t bound = weights.largestColumn() * 65535;
   return bound < (int64_t(1) << 31) ? b.getI32Type() : b.getI64Type();
 }
 
@@ -339,11 +389,19 @@ Value kernels::makeSums(ImplicitLocOpBuilder &b, Operation *node,
   if (isPadded && !zero)
     padInput(b, node, product);
   auto input = cast<RankedTensorType>(product.input.getType());
-  SmallVector<OpFoldResult> sizes = getSumSizes(b, node, product);
-  if (product.window.isPointwise())
-    product.window = KernelWindow();
+  int64_t taps = 1;
+  for (int64_t size : product.window.kernel)
+    taps *= size;
+  product.weights.mergeSmallGroups(taps);
+  if (!product.init) {
+    product.init = makeEmpty(b, getSumSizes(b, node, product),
+                             getSumType(product.input, product.weights));
+    if (product.window.isPointwise())
+      product.window = KernelWindow();
+  }
 
-  Type sumType = getSumType(b, product);
+  Value empty = product.init;
+  Type sumType = cast<RankedTensorType>(empty.getType()).getElementType();
   Type stored = onnxq::getRegionType(input.getElementType());
   Value pad;
   if (isPadded && zero && *zero != 0)
@@ -360,7 +418,6 @@ Value kernels::makeSums(ImplicitLocOpBuilder &b, Operation *node,
     types.push_back(onnxq::getRegionType(
         cast<RankedTensorType>(extra.value.getType()).getElementType()));
   }
-  Value empty = makeEmpty(b, sizes, sumType);
   Value constant = makeWeights(b, product.weights);
   const KernelWindow &window = product.window;
   auto contract = onnxq::ContractOp::create(

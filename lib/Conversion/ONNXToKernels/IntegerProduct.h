@@ -24,6 +24,9 @@ struct IntegerWeights {
   std::vector<int64_t> sumColumns() const;
   /// The largest sum of the magnitudes of a column.
   int64_t largestColumn() const;
+  /// Makes one group of several where that takes no more steps: channels of
+  /// other groups get weights of zero. Sums and their order stay.
+  void mergeSmallGroups(int64_t taps);
 };
 
 /// Whether an operand is left out.
@@ -37,6 +40,11 @@ bool isByte(mlir::Value value, unsigned bits = 8);
 /// M; none if either isn't constant.
 std::optional<IntegerWeights> readFilters(mlir::Value weights, mlir::Value zero,
                                           int64_t group);
+/// Weights [C, M / group, k..] of a transposed convolution in this order, less
+/// a zero point, or one per M / group. Groups, depth and columns are those of
+/// all taps.
+std::optional<IntegerWeights>
+readTransposedFilters(mlir::Value weights, mlir::Value zero, int64_t group);
 /// A matrix [K, N] or, transposed, [N, K], less a zero point, or one per N.
 std::optional<IntegerWeights> readMatrix(mlir::Value weights, mlir::Value zero,
                                          bool isTransposed = false);
@@ -51,12 +59,28 @@ struct IntegerProduct {
   KernelWindow window;
   /// `i32` per column, or null.
   mlir::Value bias;
+  /// Where the sums go, if not to a tensor of their own: elements are of
+  /// `getSumType`, sizes those that the window gives, or less.
+  mlir::Value init = {};
 };
 
-/// The sums, channels last: in `i32`, or in `i64` where those of 16-bit
-/// activations need it.
+/// `i32`, or `i64` where sums of 16-bit activations need it.
+mlir::Type getSumType(mlir::Value input, const IntegerWeights &weights);
+/// The sums, channels last.
 mlir::Value makeSums(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
                      IntegerProduct product);
+
+/// Two tensors of bytes, [.., M, K] and [K, N] or [.., K, N], and their zero
+/// points: one element each, or null.
+struct ActivationProduct {
+  mlir::Value left, leftZero;
+  mlir::Value right, rightZero;
+};
+/// The sums of a product whose operands are both known at run time only; says
+/// why if no kernel has them.
+llvm::FailureOr<mlir::Value>
+makeActivationSums(mlir::PatternRewriter &rewriter, mlir::Operation *op,
+                   const ActivationProduct &product);
 
 /// A convolution of integers. `input` is [N, C, spatial..], or has its channels
 /// last; zero points and the bias may be left out.
@@ -103,7 +127,9 @@ mlir::Value makeMapped(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
 mlir::Value makeRounded(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
                         mlir::Value numbers, mlir::Value zero);
 
-/// Patterns: quantized ops, and float ops between dequantizers.
+/// Patterns: quantized ops, float ops between dequantizers, and products of
+/// floats with weights of four bits.
+void addCodedProductPatterns(mlir::RewritePatternSet &patterns);
 void addQuantizedOpPatterns(mlir::RewritePatternSet &patterns);
 void addQuantizedIslandPatterns(mlir::RewritePatternSet &patterns);
 

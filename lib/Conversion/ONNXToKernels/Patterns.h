@@ -29,7 +29,7 @@ inline bool isKernelFloat(mlir::Type element) {
 
 /// The elements of a constant one after the other, as they are stored (the last
 /// dimension innermost); none if they have no such form. `f16` and `bf16` are
-/// widened to `f32`.
+/// widened to `f32`, integers of four bits to eight.
 struct RawElements {
   mlir::RankedTensorType type;
   std::vector<char> bytes;

@@ -3,31 +3,16 @@
 // Relu between at most, makes them F11 of docs/QuantizationSemantics.md; any
 // other op gets the real numbers.
 
-#include "IntegerProduct.h"
+#include "QuantizedIslands.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::kernels;
 
-namespace {
-/// A tensor of integers that a DequantizeLinear makes real.
-struct Dequantized {
-  Value bytes, zero;
-  Factor scale;
-  int64_t axis;
-
-  bool hasOneScale() const {
-    return scale.numbers ? scale.numbers->size() == 1 : isSingle(scale.value);
-  }
-};
-} // namespace
-
-static std::optional<Dequantized> getDequantized(Value real) {
-  auto op = real.getDefiningOp<onnx::DequantizeLinearOp>();
-  if (!op || op.getBlockSize() != 0 ||
-      (!isByte(op.getX()) && !isByte(op.getX(), 16)) ||
-      !cast<ShapedType>(real.getType()).getElementType().isF32())
+static std::optional<Dequantized> read(onnx::DequantizeLinearOp op) {
+  if (op.getBlockSize() != 0 ||
+      !cast<ShapedType>(op.getY().getType()).getElementType().isF32())
     return std::nullopt;
   Dequantized result = {op.getX(), op.getXZeroPoint(),
                         readFactor(op.getXScale()), op.getAxis()};
@@ -36,6 +21,20 @@ static std::optional<Dequantized> getDequantized(Value real) {
   if (result.axis < 0)
     result.axis += cast<ShapedType>(op.getX().getType()).getRank();
   return result;
+}
+
+std::optional<Dequantized> kernels::getDequantized(Value real) {
+  auto op = real.getDefiningOp<onnx::DequantizeLinearOp>();
+  if (!op || (!isByte(op.getX()) && !isByte(op.getX(), 16)))
+    return std::nullopt;
+  return read(op);
+}
+
+std::optional<Dequantized> kernels::getDequantizedWeights(Value real) {
+  auto op = real.getDefiningOp<onnx::DequantizeLinearOp>();
+  if (!op || !isByte(op.getX(), 4) || !onnx::getConstant(op.getX()))
+    return getDequantized(real);
+  return read(op);
 }
 
 /// Whether a zero point is left out or zero.
@@ -49,8 +48,8 @@ static bool isZero(Value zero) {
   return known && llvm::all_of(*known, [](int64_t z) { return z == 0; });
 }
 
-/// The integers of a bias whose scale is `factor`; null if it is another.
-static Value getIntegerBias(Value bias, const Factor &factor, int64_t columns) {
+Value kernels::getIntegerBias(Value bias, const Factor &factor,
+                              int64_t columns) {
   auto op = bias.getDefiningOp<onnx::DequantizeLinearOp>();
   if (!op || !factor.numbers || op.getBlockSize() != 0)
     return {};
@@ -102,10 +101,8 @@ static std::optional<Behind> getBehind(Value real) {
   return behind;
 }
 
-/// Ends a product: its sums are scaled and take the place of its result, or of
-/// the quantizer's behind it.
-static void finish(PatternRewriter &rewriter, Operation *op, Value sums,
-                   Factor factor, Value bias, bool isConvolution) {
+void kernels::finishIsland(PatternRewriter &rewriter, Operation *op, Value sums,
+                           Factor factor, Value bias, bool isConvolution) {
   ImplicitLocOpBuilder b(op->getLoc(), rewriter);
   std::optional<Behind> behind = getBehind(op->getResult(0));
   auto place = [&](Value value, Value result) {
@@ -129,8 +126,7 @@ static void finish(PatternRewriter &rewriter, Operation *op, Value sums,
   rewriter.eraseOp(op);
 }
 
-/// A float bias that has one element per column.
-static bool isVectorBias(Value bias, int64_t columns) {
+bool kernels::isVectorBias(Value bias, int64_t columns) {
   auto type = dyn_cast<RankedTensorType>(bias.getType());
   return type && type.getElementType().isF32() &&
          type.getShape() == ArrayRef<int64_t>(columns);
@@ -141,7 +137,7 @@ struct ConvIsland : OpRewritePattern<onnx::ConvOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::ConvOp op,
                                 PatternRewriter &rewriter) const override {
-    auto x = getDequantized(op.getX()), w = getDequantized(op.getW());
+    auto x = getDequantized(op.getX()), w = getDequantizedWeights(op.getW());
     if (!x || !w || !x->hasOneScale() || (!w->hasOneScale() && w->axis != 0))
       return rewriter.notifyMatchFailure(op, "its operands aren't quantized");
     auto type = dyn_cast<RankedTensorType>(w->bytes.getType());
@@ -163,8 +159,9 @@ struct ConvIsland : OpRewritePattern<onnx::ConvOp> {
          static_cast<int64_t>(op.getGroup()), /*isLast=*/false});
     if (failed(sums))
       return failure();
-    finish(rewriter, op, *sums, multiply(b, op, x->scale, w->scale),
-           bias || !hasBias ? Value() : op.getB(), /*isConvolution=*/true);
+    finishIsland(rewriter, op, *sums, multiply(b, op, x->scale, w->scale),
+                 bias || !hasBias ? Value() : op.getB(),
+                 /*isConvolution=*/true);
     return success();
   }
 };
@@ -174,7 +171,7 @@ struct ConvIsland : OpRewritePattern<onnx::ConvOp> {
 static LogicalResult rewriteProduct(PatternRewriter &rewriter, Operation *op,
                                     Value left, Value right, bool isTransposed,
                                     Value addend, float alpha, float beta) {
-  auto x = getDequantized(left), w = getDequantized(right);
+  auto x = getDequantized(left), w = getDequantizedWeights(right);
   int64_t columnAxis = isTransposed ? 0 : 1;
   if (!x || !w || !x->hasOneScale() ||
       (!w->hasOneScale() && w->axis != columnAxis))
@@ -199,8 +196,24 @@ static LogicalResult rewriteProduct(PatternRewriter &rewriter, Operation *op,
     factor = multiply(b, op, factor, makeFactor(alpha));
   Value sums =
       makeSums(b, op, {x->bytes, x->zero, std::move(*weights), {}, bias});
-  finish(rewriter, op, sums, factor, bias || !hasBias ? Value() : addend,
-         /*isConvolution=*/false);
+  finishIsland(rewriter, op, sums, factor, bias || !hasBias ? Value() : addend,
+               /*isConvolution=*/false);
+  return success();
+}
+
+/// The same where both operands are known at run time only.
+static LogicalResult rewriteActivations(PatternRewriter &rewriter,
+                                        onnx::MatMulOp op) {
+  auto x = getDequantized(op.getA()), w = getDequantized(op.getB());
+  if (!x || !w || !x->hasOneScale() || !w->hasOneScale())
+    return rewriter.notifyMatchFailure(op, "its operands aren't quantized");
+  FailureOr<Value> sums =
+      makeActivationSums(rewriter, op, {x->bytes, x->zero, w->bytes, w->zero});
+  if (failed(sums))
+    return failure();
+  ImplicitLocOpBuilder b(op->getLoc(), rewriter);
+  finishIsland(rewriter, op, *sums, multiply(b, op, x->scale, w->scale),
+               /*bias=*/{}, /*isConvolution=*/false);
   return success();
 }
 
@@ -209,6 +222,11 @@ struct MatMulIsland : OpRewritePattern<onnx::MatMulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::MatMulOp op,
                                 PatternRewriter &rewriter) const override {
+    auto w = getDequantizedWeights(op.getB());
+    if (w && !(isa<RankedTensorType>(w->bytes.getType()) &&
+               cast<RankedTensorType>(w->bytes.getType()).getRank() == 2 &&
+               readElements(w->bytes)))
+      return rewriteActivations(rewriter, op);
     return rewriteProduct(rewriter, op, op.getA(), op.getB(), false, {}, 1, 1);
   }
 };
@@ -228,4 +246,5 @@ struct GemmIsland : OpRewritePattern<onnx::GemmOp> {
 
 void kernels::addQuantizedIslandPatterns(RewritePatternSet &patterns) {
   patterns.add<ConvIsland, MatMulIsland, GemmIsland>(patterns.getContext());
+  addTransposedIslandPatterns(patterns);
 }

@@ -76,7 +76,8 @@ struct ConvIntegerToContract : OpRewritePattern<onnx::ConvIntegerOp> {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// The sums of a product of `a` [.., K] with a constant matrix.
+/// The sums of a product of `a` [.., K] with a matrix, or with matrices that
+/// are only known at run time.
 static FailureOr<Value> makeProductSums(PatternRewriter &rewriter,
                                         Operation *op, Value a, Value aZero,
                                         Value w, Value wZero, bool isTransposed,
@@ -84,6 +85,12 @@ static FailureOr<Value> makeProductSums(PatternRewriter &rewriter,
   auto input = dyn_cast<RankedTensorType>(a.getType());
   if (!input || input.getRank() < 2)
     return rewriter.notifyMatchFailure(op, "its left operand is no matrix");
+  auto right = dyn_cast<RankedTensorType>(w.getType());
+  if (!right || right.getRank() != 2 || !readElements(w)) {
+    if (isTransposed || !isAbsent(bias))
+      return rewriter.notifyMatchFailure(op, "its weights aren't constant");
+    return makeActivationSums(rewriter, op, {a, aZero, w, wZero});
+  }
   if (!isAbsent(aZero) && !isSingle(aZero))
     return rewriter.notifyMatchFailure(op, "its zero point varies");
   if (!isAbsent(wZero) && cast<ShapedType>(wZero.getType()).getRank() > 1)

@@ -84,6 +84,7 @@ struct BlockBufferization
 void onnxquant::onnxq::registerBufferizationModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, ONNXQDialect *) {
     ContractOp::attachInterface<BlockBufferization<ContractOp>>(*context);
+    PackOp::attachInterface<BlockBufferization<PackOp>>(*context);
     StageOp::attachInterface<BlockBufferization<StageOp>>(*context);
     WindowOp::attachInterface<BlockBufferization<WindowOp>>(*context);
   });

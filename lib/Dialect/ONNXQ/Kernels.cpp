@@ -137,10 +137,14 @@ void onnxquant::onnxq::detail::getBlockEffects(
 LogicalResult PackingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   int64_t groups, int64_t depth,
                                   int64_t columns, int64_t mr, int64_t nr,
-                                  int64_t step, PackingKind kind) {
+                                  int64_t step, PackingKind kind, bool halves) {
   for (int64_t size : {groups, depth, columns, mr, nr, step})
     if (size < 1)
       return emitError() << "expects positive sizes, but got " << size;
+  if (halves && (kind == PackingKind::Fma || kind == PackingKind::Rows ||
+                 kind == PackingKind::Quads || kind == PackingKind::Codes))
+    return emitError() << "expects a kind of integers with halves, but got "
+                       << stringifyEnum(kind);
   return success();
 }
 
@@ -178,6 +182,19 @@ void ContractOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
   detail::getBlockEffects(*this, getInitMutable(), effects);
+}
+
+void ContractOp::build(OpBuilder &builder, OperationState &state,
+                       TypeRange results, Value input, Value weights, Value pad,
+                       ValueRange extras, Value init, ArrayRef<int64_t> kernel,
+                       ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,
+                       ArrayRef<int64_t> pads, ArrayAttr extraMaps,
+                       bool batched, bool inputUnsigned, bool weightsUnsigned,
+                       PackingAttr packing) {
+  build(builder, state, results, input, weights, /*scales=*/Value(),
+        /*zeros=*/Value(), pad, extras, init, kernel, strides, dilations, pads,
+        extraMaps, batched, inputUnsigned, weightsUnsigned, packing,
+        /*block=*/IntegerAttr());
 }
 
 static LogicalResult verifyWeights(ContractOp op) {
@@ -241,6 +258,34 @@ static bool isKernelElement(Type type) {
                                type.getIntOrFloatBitWidth() == 16));
 }
 
+/// Scales and zeros of codes of four bits.
+static LogicalResult verifyCodes(ContractOp op) {
+  if (!op.getScales() && !op.getZeros() && !op.getBlockAttr())
+    return success();
+  bool fits = op.getScales() && op.getZeros() && op.getBlockAttr() &&
+              op.getInput().getType().getElementType().isF32() &&
+              op.getWeights().getType().getElementType().isInteger(8) &&
+              op.getKernel().empty() && !op.getBatched() && op.getGroups() == 1;
+  PackingAttr packing = op.getPackingAttr();
+  fits &= !packing || packing.getKind() == PackingKind::Codes;
+  if (fits) {
+    ShapedType scales = op.getScales().getType(),
+               zeros = op.getZeros().getType();
+    int64_t block = *op.getBlock();
+    int64_t columns =
+        packing ? packing.getPanels() * packing.getNr() : op.getColumns();
+    fits = block > 0 && scales.getElementType().isF32() &&
+           zeros.getElementType().isInteger(8) && scales.hasStaticShape() &&
+           zeros.hasStaticShape() && scales.getShape() == zeros.getShape() &&
+           scales.getNumElements() ==
+               (op.getDepth() + block - 1) / block * columns;
+  }
+  if (!fits)
+    return op.emitOpError("expects scales and zeros per block of codes for one "
+                          "product of floats [C8]");
+  return success();
+}
+
 LogicalResult ContractOp::verify() {
   ShapedType input = getInput().getType();
   int64_t spatial = getKernel().size();
@@ -260,8 +305,10 @@ LogicalResult ContractOp::verify() {
   Type accumulator =
       cast<KernelOpInterface>(getOperation()).getAccumulatorType();
   bool isFloat = element.isF32();
+  bool isCodes = static_cast<bool>(getScales());
   if (!isKernelElement(element) ||
-      isFloat != (getWeights().getType().getElementType().isF32()) ||
+      (isFloat && !isCodes) !=
+          getWeights().getType().getElementType().isF32() ||
       (isFloat ? !accumulator.isF32()
                : !accumulator.isSignlessInteger(32) &&
                      !accumulator.isSignlessInteger(64)))
@@ -274,7 +321,7 @@ LogicalResult ContractOp::verify() {
     return emitOpError("expects pad to be ")
            << getRegionType(element) << ", but got " << getPad().getType()
            << " [C6]";
-  return success();
+  return verifyCodes(*this);
 }
 
 //===----------------------------------------------------------------------===//
@@ -320,5 +367,45 @@ LogicalResult StageOp::verify() {
   if (getPad() && getPad().getType() != stored)
     return emitOpError("expects pad to be ")
            << stored << ", but got " << getPad().getType() << " [C5]";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// pack
+//===----------------------------------------------------------------------===//
+
+void PackOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  detail::getBlockEffects(*this, getInitMutable(), effects);
+}
+
+LogicalResult PackOp::verify() {
+  ShapedType weights = getWeights().getType(), output = getInit().getType();
+  int64_t rank = weights.getRank();
+  PackingAttr packing = getPacking();
+  int64_t depth = rank < 2 ? 0 : weights.getDimSize(rank - 2);
+  if (rank < 2 || ShapedType::isDynamic(depth) || packing.getGroups() != 1 ||
+      weights.getDimSize(rank - 1) != packing.getColumns() ||
+      depth > packing.getDepth() ||
+      depth + packing.getStep() <= packing.getDepth())
+    return emitOpError("expects matrices for ")
+           << packing << ", but got " << weights << " [C1]";
+  bool fits = output.getRank() == rank - 1 &&
+              output.getDimSize(rank - 2) == packing.getSize();
+  for (int64_t i = 0; fits && i < rank - 2; ++i)
+    fits = mayEqual(weights.getDimSize(i), output.getDimSize(i));
+  if (!fits)
+    return emitOpError("expects ")
+           << packing.getSize() << " elements per matrix of " << weights
+           << ", but got " << output << " [C2]";
+  Block &block = getConversion().front();
+  auto yield = dyn_cast<YieldOp>(block.back());
+  Type from = getRegionType(weights.getElementType()),
+       to = getRegionType(output.getElementType());
+  if (block.getNumArguments() != 1 || block.getArgument(0).getType() != from ||
+      !yield || yield.getValue().getType() != to)
+    return emitOpError("expects a region from ")
+           << from << " to " << to << " [C3]";
   return success();
 }

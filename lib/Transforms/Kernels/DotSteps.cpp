@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace onnxquant;
@@ -45,8 +46,30 @@ Value DotStep::loadInput(OpBuilder &b, Location loc, Value input,
   return seenAs(b, loc, spread, lanes * depth, inputType);
 }
 
+/// Weights of -8 to 7 from bytes of two: the first half of a vector has the low
+/// bits.
+static Value loadHalves(OpBuilder &b, Location loc, Value weights, Value index,
+                        int64_t count) {
+  auto half = VectorType::get(count / 2, b.getI8Type());
+  auto whole = VectorType::get(count, b.getI8Type());
+  auto constant = [&](VectorType type, int8_t number) -> Value {
+    return arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(type, b.getI8IntegerAttr(number)));
+  };
+  Value bytes =
+      vector::LoadOp::create(b, loc, half, weights, ValueRange{index});
+  Value low = arith::AndIOp::create(b, loc, bytes, constant(half, 15));
+  Value high = arith::ShRUIOp::create(b, loc, bytes, constant(half, 4));
+  SmallVector<int64_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  Value codes = vector::ShuffleOp::create(b, loc, low, high, order);
+  return arith::SubIOp::create(b, loc, codes, constant(whole, 8));
+}
+
 Value DotStep::loadWeights(OpBuilder &b, Location loc, Value weights,
                            Value index) const {
+  if (hasHalves)
+    return loadHalves(b, loc, weights, index, lanes * depth);
   auto part = VectorType::get(lanes * depth, weightType);
   return vector::LoadOp::create(b, loc, part, weights, ValueRange{index});
 }
@@ -199,6 +222,8 @@ int64_t onnxquant::kernels::getDotLanes(PackingKind kind,
   bool isArm = target.arch == TargetInfo::Arch::AArch64;
   switch (kind) {
   case PackingKind::Fma:
+  case PackingKind::Rows:
+  case PackingKind::Codes:
     return 0;
   case PackingKind::Outer:
     // With RISC-V's vectors, a group of two registers for sums.
@@ -215,13 +240,15 @@ int64_t onnxquant::kernels::getDotLanes(PackingKind kind,
   case PackingKind::Sdot:
     return isArm && target.hasDotprod ? 4 : 0;
   case PackingKind::Usdot:
+  case PackingKind::Smmla:
+  case PackingKind::Usmmla:
     return isArm && target.hasI8mm ? 4 : 0;
   }
   llvm_unreachable("all kinds are told");
 }
 
-std::unique_ptr<DotStep>
-onnxquant::kernels::getDotStep(onnxq::ContractOp op, const TargetInfo &target) {
+static std::unique_ptr<DotStep> makeDotStep(onnxq::ContractOp op,
+                                            const TargetInfo &target) {
   MLIRContext *context = op.getContext();
   PackingKind kind = op.getPackingAttr().getKind();
   bool isWide = op.getWeights().getType().getElementType().isInteger(16);
@@ -250,8 +277,20 @@ onnxquant::kernels::getDotStep(onnxq::ContractOp op, const TargetInfo &target) {
     return std::make_unique<LaneStep>(context, lanes,
                                       "llvm.aarch64.neon.usdot.v4i32.v16i8");
   case PackingKind::Fma:
+  case PackingKind::Rows:
+  case PackingKind::Codes:
   case PackingKind::Quads:
+  case PackingKind::Smmla:
+  case PackingKind::Usmmla:
     return nullptr;
   }
   llvm_unreachable("all kinds are told");
+}
+
+std::unique_ptr<DotStep>
+onnxquant::kernels::getDotStep(onnxq::ContractOp op, const TargetInfo &target) {
+  std::unique_ptr<DotStep> step = makeDotStep(op, target);
+  if (step && op.getPackingAttr().getHalves())
+    step->setHalves();
+  return step;
 }

@@ -28,6 +28,8 @@ public:
   mlir::Type getInputType() const { return inputType; }
   mlir::Type getWeightType() const { return weightType; }
   mlir::VectorType getSumType() const;
+  /// Weights of four bits, two to a byte, are unpacked as they are loaded.
+  void setHalves() { hasHalves = true; }
   /// The bits of a sum.
   int64_t getSumBits() const { return sumBits; }
 
@@ -61,6 +63,7 @@ protected:
 
   int64_t depth, lanes;
   int64_t sumBits = 32;
+  bool hasHalves = false;
   mlir::Type inputType, weightType;
 };
 

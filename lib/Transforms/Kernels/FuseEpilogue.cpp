@@ -97,15 +97,33 @@ static KernelOpInterface fuse(RewriterBase &rewriter, KernelOpInterface kernel,
   return fused;
 }
 
+/// Gives a tensor that is computed in phases a beginning of its own, where it
+/// shares an empty one.
+static void separateEmpty(RewriterBase &rewriter, tensor::InsertSliceOp insert,
+                          Operation *slice) {
+  auto empty = insert.getDest().getDefiningOp<tensor::EmptyOp>();
+  if (!empty || llvm::all_of(empty->getUsers(), [&](Operation *user) {
+        return user == insert || user == slice;
+      }))
+    return;
+  rewriter.setInsertionPointAfter(empty);
+  Value own = rewriter.clone(*empty)->getResult(0);
+  empty.getResult().replaceUsesWithIf(own, [&](OpOperand &use) {
+    return use.getOwner() == insert || use.getOwner() == slice;
+  });
+}
+
 /// The kernels that compute the parts of a tensor, phase by phase; none if
 /// something else does, or reads a part.
-static SmallVector<KernelOpInterface> getPhases(tensor::InsertSliceOp last) {
+static SmallVector<KernelOpInterface> getPhases(RewriterBase &rewriter,
+                                                tensor::InsertSliceOp last) {
   SmallVector<KernelOpInterface> phases;
   Value whole = last.getResult();
   while (auto insert = whole.getDefiningOp<tensor::InsertSliceOp>()) {
     auto kernel = insert.getSource().getDefiningOp<KernelOpInterface>();
     if (!kernel || !kernel->hasOneUse())
       return {};
+    separateEmpty(rewriter, insert, kernel.getInit().getDefiningOp());
     // A phase reads nothing of the whole but its own destination.
     for (Operation *user : insert.getDest().getUsers())
       if (user != insert && user != kernel.getInit().getDefiningOp())
@@ -119,10 +137,12 @@ static SmallVector<KernelOpInterface> getPhases(tensor::InsertSliceOp last) {
 }
 
 /// Whether a reader of a tensor that kernels compute in phases may go into all
-/// of them: it reads nothing else that depends on the phase, or comes later.
+/// of them: it reads nothing else that depends on the phase, or comes later
+/// than constants can be moved.
 static bool fitsPhases(linalg::GenericOp reader, Value whole,
                        ArrayRef<KernelOpInterface> phases) {
-  if (reader->getResult(0).getType() != whole.getType())
+  auto type = cast<RankedTensorType>(reader->getResult(0).getType());
+  if (type.getShape() != cast<RankedTensorType>(whole.getType()).getShape())
     return false;
   unsigned last = reader.getNumLoops() - 1;
   for (OpOperand *input : reader.getDpsInputOperands()) {
@@ -133,12 +153,30 @@ static bool fitsPhases(linalg::GenericOp reader, Value whole,
         if (dim.getPosition() != last)
           return false;
     Operation *defining = input->get().getDefiningOp();
+    if (!defining || defining->hasTrait<OpTrait::ConstantLike>())
+      continue;
     for (KernelOpInterface kernel : phases)
-      if (defining && (defining->getBlock() != kernel->getBlock() ||
-                       !defining->isBeforeInBlock(kernel)))
+      if (defining->getBlock() != kernel->getBlock() ||
+          !defining->isBeforeInBlock(kernel))
         return false;
   }
   return true;
+}
+
+/// Gives a tensor and its parts, which kernels compute in phases, another
+/// element type.
+static void setElementType(Value whole, Type element) {
+  auto retype = [&](Value value) {
+    value.setType(cast<RankedTensorType>(value.getType()).clone(element));
+  };
+  retype(whole);
+  while (auto insert = whole.getDefiningOp<tensor::InsertSliceOp>()) {
+    auto kernel = insert.getSource().getDefiningOp<KernelOpInterface>();
+    retype(kernel->getResult(0));
+    retype(kernel.getInit());
+    whole = insert.getDest();
+    retype(whole);
+  }
 }
 
 namespace {
@@ -168,12 +206,18 @@ private:
   /// What follows a tensor that is computed in phases goes into each of them.
   void fusePhases(RewriterBase &rewriter, tensor::InsertSliceOp insert) {
     while (linalg::GenericOp reader = getReader(insert.getResult())) {
-      SmallVector<KernelOpInterface> phases = getPhases(insert);
+      SmallVector<KernelOpInterface> phases = getPhases(rewriter, insert);
       if (phases.empty() || !fitsPhases(reader, insert.getResult(), phases))
         return;
+      for (Value input : reader.getDpsInputs())
+        if (Operation *defining = input.getDefiningOp();
+            defining && defining->hasTrait<OpTrait::ConstantLike>())
+          defining->moveBefore(&defining->getBlock()->front());
       for (KernelOpInterface kernel : phases)
         append(rewriter, kernel, reader, insert.getResult());
+      auto type = cast<RankedTensorType>(reader->getResult(0).getType());
       rewriter.replaceOp(reader, insert.getResult());
+      setElementType(insert.getResult(), type.getElementType());
       ++numFused;
     }
   }

@@ -21,6 +21,8 @@ public:
     storedLanes = isNarrow ? packing.getNr() : lanes;
     if (isNarrow)
       rounded = matchRounded(op.getEpilogue(), target);
+    // Bytes of a product's weights.
+    weightStep = b.index(getStored(packing.getNr()));
   }
 
 protected:
@@ -30,6 +32,10 @@ protected:
                             int64_t columns) override;
 
 private:
+  /// Elements that so many weights are stored in.
+  int64_t getStored(int64_t count) {
+    return packing.getHalves() ? count / 2 : count;
+  }
   SmallVector<Value> addSteps(ArrayRef<RowSource> rows, Value weight, Value k,
                               int64_t count, ValueRange sums, int64_t vectors);
 
@@ -59,11 +65,12 @@ SmallVector<Value> DotContractLowering::addSteps(ArrayRef<RowSource> rows,
     inputs.push_back(step.loadInputs(b, loc, row.memory,
                                      b.add(row.place, b.mul(k, depth)), count));
   for (int64_t i = 0; i < count; ++i) {
-    Value line = b.add(weight, b.mul(b.add(k, i), packing.getNr() * depth));
+    Value line =
+        b.add(weight, b.mul(b.add(k, i), getStored(packing.getNr() * depth)));
     SmallVector<Value> columnsOf;
     for (int64_t j = 0; j < vectors; ++j)
-      columnsOf.push_back(step.loadWeights(b, loc, weights.memory,
-                                           b.add(line, j * lanes * depth)));
+      columnsOf.push_back(step.loadWeights(
+          b, loc, weights.memory, b.add(line, getStored(j * lanes * depth))));
     for (size_t r = 0; r < rows.size(); ++r)
       for (int64_t j = 0; j < vectors; ++j) {
         Value &sum = next[r * vectors + j];

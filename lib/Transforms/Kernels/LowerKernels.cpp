@@ -30,9 +30,15 @@ static LogicalResult lowerContract(ContractOp op, const TargetInfo &target) {
   case PackingKind::Winograd:
     kernels::lowerWinograd(op, target);
     return success();
+  case PackingKind::Codes:
+    kernels::lowerCodedContract(op, target);
+    return success();
   case PackingKind::Quads:
     kernels::lowerQuadContract(op, target);
     return success();
+  case PackingKind::Smmla:
+  case PackingKind::Usmmla:
+    return kernels::lowerMatrixContract(op, target);
   default:
     return kernels::lowerDotContract(op, target);
   }
@@ -44,7 +50,7 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
     TargetInfo target = getTargetInfo(getOperation());
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<ContractOp, StageOp, WindowOp>(op))
+      if (isa<ContractOp, PackOp, StageOp, WindowOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -54,6 +60,8 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
       } else if (auto window = dyn_cast<WindowOp>(op)) {
         window.getPacked() ? kernels::lowerPairedWindow(window, target)
                            : kernels::lowerWindow(window, target);
+      } else if (auto pack = dyn_cast<PackOp>(op)) {
+        kernels::lowerPack(pack, target);
       } else {
         kernels::lowerStage(cast<StageOp>(op), target);
       }

@@ -13,11 +13,17 @@ namespace onnxquant::kernels {
 void lowerFmaContract(onnxq::ContractOp op, const TargetInfo &target);
 /// Those of 3x3 windows whose weights are transformed.
 void lowerWinograd(onnxq::ContractOp op, const TargetInfo &target);
+/// Those of floats whose weights are codes of four bits.
+void lowerCodedContract(onnxq::ContractOp op, const TargetInfo &target);
 /// Those of integers, by a dot step of the target.
 llvm::LogicalResult lowerDotContract(onnxq::ContractOp op,
                                      const TargetInfo &target);
+/// Those of bytes by products of small matrices.
+llvm::LogicalResult lowerMatrixContract(onnxq::ContractOp op,
+                                        const TargetInfo &target);
 /// Those of bytes whose weights are ordered in windows.
 void lowerQuadContract(onnxq::ContractOp op, const TargetInfo &target);
+void lowerPack(onnxq::PackOp op, const TargetInfo &target);
 void lowerStage(onnxq::StageOp op, const TargetInfo &target);
 void lowerWindow(onnxq::WindowOp op, const TargetInfo &target);
 /// Those whose weights are packed for two rows of taps.

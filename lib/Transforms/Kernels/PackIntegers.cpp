@@ -42,10 +42,18 @@ private:
   LogicalResult readWeights();
   void choose();
   void chooseAmongBytes();
+  bool prefersMatrices();
   void setPlan(PackingKind kind, int64_t depth, int64_t mr, int64_t vectors);
   bool stageInput();
   void packWeights();
   void correctSums(int64_t offset);
+  /// The weights that a vector of a step has.
+  int64_t getVector() {
+    int64_t bits = cast<KernelOpInterface>(op.getOperation())
+                       .getAccumulatorType()
+                       .getIntOrFloatBitWidth();
+    return getDotLanes(plan.kind, target) * 32 / bits * plan.depth;
+  }
   WeightShape getShape() const {
     return {groups, taps / tapsOfRun, channels * tapsOfRun, columns};
   }
@@ -60,6 +68,8 @@ private:
   const TargetInfo &target;
   ImplicitLocOpBuilder b;
   bool isWide = false;
+  /// Whether weights are stored in four bits.
+  bool isHalves = false;
   std::vector<int16_t> weights;
   /// The same, where they fit.
   std::vector<int8_t> narrow;
@@ -188,6 +198,14 @@ void IntegerPacker::setPlan(PackingKind kind, int64_t depth, int64_t mr,
   plan = {kind, depth, std::min(mr, countRows(op)), nr};
 }
 
+/// Whether there are many weights, and four bits are enough for each.
+static bool fitHalves(ArrayRef<int8_t> weights) {
+  constexpr size_t many = 4096;
+  return weights.size() >= many && llvm::all_of(weights, [](int8_t weight) {
+           return weight >= -8 && weight <= 7;
+         });
+}
+
 /// x86 without a dot product: the cheapest exact way.
 void IntegerPacker::chooseAmongBytes() {
   setPlan(PackingKind::Madd, 2, 4, 2);
@@ -202,7 +220,8 @@ void IntegerPacker::chooseAmongBytes() {
   }
   if (pairsStayInBound(narrow, joined))
     setPlan(PackingKind::Pairs, 4, 4, 2);
-  if (channels < quadRows || columns < quadColumns || countRows(op) < 4)
+  if (isHalves || channels < quadRows || columns < quadColumns ||
+      countRows(op) < 4)
     return;
   int64_t others =
       costOfBundles(shape, plan.kind == PackingKind::Pairs ? DotKind::Pairs
@@ -222,6 +241,23 @@ void IntegerPacker::chooseAmongBytes() {
     plan = {PackingKind::Quads, quadRows, 4, quadColumns};
 }
 
+/// AArch64: whether products of small matrices take fewer instructions than dot
+/// products.
+bool IntegerPacker::prefersMatrices() {
+  if (isHalves || getDotLanes(PackingKind::Usmmla, target) == 0 ||
+      (groups > 1 && channels % 8 != 0))
+    return false;
+  // Steps fill up channels, or rows of taps.
+  auto count = [&](int64_t depth) {
+    int64_t length = joinsTaps(depth) ? op.getKernel().back() : 1;
+    return taps / length * llvm::alignTo(channels * length, depth);
+  };
+  int64_t rows = std::min<int64_t>(8, countRows(op));
+  int64_t width = std::min<int64_t>(8, llvm::alignTo(columns, 4));
+  return countMatrices(rows, width, count(8)) <
+         countDots(rows, width, count(4));
+}
+
 void IntegerPacker::choose() {
   Type element = op.getInput().getType().getElementType();
   bool isBytes = element.isInteger(8) && !isWide;
@@ -236,6 +272,10 @@ void IntegerPacker::choose() {
       return setPlan(PackingKind::Vnni, 4, 8, 2);
     if (getDotLanes(PackingKind::Vnni, target) == 8)
       return setPlan(PackingKind::Vnni, 4, 6, 2);
+    if (prefersMatrices())
+      return setPlan(op.getInputUnsigned() ? PackingKind::Usmmla
+                                           : PackingKind::Smmla,
+                     8, 8, 2);
     if (getDotLanes(PackingKind::Usdot, target) && op.getInputUnsigned())
       return setPlan(PackingKind::Usdot, 4, 8, 2);
     if (getDotLanes(PackingKind::Sdot, target))
@@ -258,7 +298,8 @@ void IntegerPacker::choose() {
 /// Whether a kind multiplies bytes without sign; others have one.
 static bool needsUnsigned(PackingKind kind) {
   return kind == PackingKind::Pairs || kind == PackingKind::Quads ||
-         kind == PackingKind::Vnni || kind == PackingKind::Usdot;
+         kind == PackingKind::Vnni || kind == PackingKind::Usdot ||
+         kind == PackingKind::Usmmla;
 }
 static bool needsWide(PackingKind kind) {
   return kind == PackingKind::Madd || kind == PackingKind::Outer;
@@ -375,20 +416,22 @@ void IntegerPacker::packWeights() {
   Value payload;
   if (plan.kind == PackingKind::Quads) {
     payload = makePayload(b, b.getI8Type(), asBytes(writeQuads(quads, shape)));
-  } else if (isWide || plan.kind == PackingKind::Outer) {
+  } else if (isWide || (plan.kind == PackingKind::Outer && !isHalves)) {
     std::vector<int16_t> packed(packedSize(shape, panel));
     packPanels<int16_t, int16_t>(weights, shape, panel, packed);
     payload = makePayload(b, b.getI16Type(), asBytes(packed));
   } else {
     std::vector<int8_t> packed(packedSize(shape, panel));
     packPanels<int16_t, int8_t>(weights, shape, panel, packed);
+    if (isHalves)
+      packed = packHalves(packed, getVector());
     payload = makePayload(b, b.getI8Type(), asBytes(packed));
   }
   Operation *old = op.getWeights().getDefiningOp();
   op.getWeightsMutable().set(payload);
   op.setPackingAttr(PackingAttr::get(
       op.getContext(), groups, taps * channels, columns, plan.mr, plan.nr,
-      plan.kind == PackingKind::Quads ? 1 : plan.depth, plan.kind));
+      plan.kind == PackingKind::Quads ? 1 : plan.depth, plan.kind, isHalves));
   if (old->use_empty())
     old->erase();
 }
@@ -398,6 +441,7 @@ FailureOr<bool> IntegerPacker::pack() {
     return failure();
   if (!isWide)
     narrow.assign(weights.begin(), weights.end());
+  isHalves = fitHalves(narrow);
   choose();
   if (!joinTaps())
     padChannels();

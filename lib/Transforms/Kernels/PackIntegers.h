@@ -15,6 +15,13 @@ namespace onnxquant::kernels {
 llvm::FailureOr<bool> packIntegers(onnxq::ContractOp op,
                                    const TargetInfo &target);
 
+/// Packs codes of four bits, and their scales and zeros.
+llvm::LogicalResult packCodes(onnxq::ContractOp op, const TargetInfo &target);
+
+/// The same as packIntegers for weights that are only known at run time: they
+/// are packed then.
+bool packActivations(onnxq::ContractOp op, const TargetInfo &target);
+
 } // namespace onnxquant::kernels
 
 #endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_PACKINTEGERS_H

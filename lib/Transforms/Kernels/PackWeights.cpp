@@ -127,6 +127,11 @@ static void stageInput(ContractOp op) {
   op.getPadMutable().clear();
 }
 
+/// Whether a contraction has weights that are packed now.
+static bool isKnown(ContractOp op) {
+  return !op.getBatched() && matchPattern(op.getWeights(), m_Constant());
+}
+
 /// Frees the elements of a constant that was packed: nothing else reads them.
 static void release(Operation *constant) {
   DenseResourceElementsAttr elements;
@@ -155,11 +160,19 @@ struct PackWeights : public onnxquant::impl::PackWeightsBase<PackWeights> {
       if (op.getPackingAttr())
         continue;
       if (op.getInput().getType().getElementType().isInteger()) {
-        FailureOr<bool> staged = kernels::packIntegers(op, target);
+        FailureOr<bool> staged =
+            isKnown(op) ? kernels::packIntegers(op, target)
+                        : FailureOr(kernels::packActivations(op, target));
         if (failed(staged))
           return signalPassFailure();
         ++numPacked;
         numStaged += *staged;
+        continue;
+      }
+      if (op.getScales()) {
+        if (failed(kernels::packCodes(op, target)))
+          return signalPassFailure();
+        ++numPacked;
         continue;
       }
       packFloats(op, target);

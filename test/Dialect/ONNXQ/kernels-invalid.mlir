@@ -247,3 +247,47 @@ func.func @stage_pad(%x: tensor<1x8x8x3xf32>, %e: tensor<1x10x10x3xf32>, %p: i8)
 
 // expected-error@+1 {{expects positive sizes, but got 0}}
 func.func private @packing() attributes {p = #onnxq.packing<groups = 1, depth = 0, columns = 6, mr = 4, nr = 8, step = 1, kind = fma>}
+
+// -----
+
+func.func @codes(%x: tensor<4x64xf32>, %w: tensor<1x64x8xi8>, %s: tensor<1x8xf32>, %z: tensor<1x8xi8>, %e: tensor<4x8xf32>) {
+  // expected-error @below {{expects scales and zeros per block of codes for one product of floats [C8]}}
+  %y = onnxq.contract ins(%x, %w : tensor<4x64xf32>, tensor<1x64x8xi8>) scales(%s : tensor<1x8xf32>) zeros(%z : tensor<1x8xi8>) outs(%e : tensor<4x8xf32>) attributes {block = 32 : i64} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @pack_depth(%w: tensor<62x16xi8>, %e: tensor<1024xi8>) {
+  // expected-error @below {{expects matrices for #onnxq.packing<groups = 1, depth = 64, columns = 16, mr = 4, nr = 16, step = 2, kind = madd>, but got 'tensor<62x16xi8>' [C1]}}
+  %p = onnxq.pack ins(%w : tensor<62x16xi8>) outs(%e : tensor<1024xi8>) attributes {packing = #onnxq.packing<groups = 1, depth = 64, columns = 16, mr = 4, nr = 16, step = 2, kind = madd>} {
+  ^bb0(%a: i8):
+    onnxq.yield %a : i8
+  } -> tensor<1024xi8>
+  return
+}
+
+// -----
+
+func.func @pack_size(%w: tensor<64x16xi8>, %e: tensor<1000xi8>) {
+  // expected-error @below {{expects 1024 elements per matrix of 'tensor<64x16xi8>', but got 'tensor<1000xi8>' [C2]}}
+  %p = onnxq.pack ins(%w : tensor<64x16xi8>) outs(%e : tensor<1000xi8>) attributes {packing = #onnxq.packing<groups = 1, depth = 64, columns = 16, mr = 4, nr = 16, step = 2, kind = madd>} {
+  ^bb0(%a: i8):
+    onnxq.yield %a : i8
+  } -> tensor<1000xi8>
+  return
+}
+
+// -----
+
+func.func @pack_region(%w: tensor<64x16xi8>, %e: tensor<1024xi16>) {
+  // expected-error @below {{expects a region from 'i8' to 'i16' [C3]}}
+  %p = onnxq.pack ins(%w : tensor<64x16xi8>) outs(%e : tensor<1024xi16>) attributes {packing = #onnxq.packing<groups = 1, depth = 64, columns = 16, mr = 4, nr = 16, step = 2, kind = madd>} {
+  ^bb0(%a: i8):
+    onnxq.yield %a : i8
+  } -> tensor<1024xi16>
+  return
+}

@@ -59,3 +59,26 @@ func.func @stage(%x: tensor<1x8x8x3xi8>, %zero: i16, %e: tensor<1x10x10x4xi16>) 
   } -> tensor<1x10x10x4xi16>
   return %s : tensor<1x10x10x4xi16>
 }
+
+// CHECK-LABEL: func.func @codes
+func.func @codes(%x: tensor<4x64xf32>, %w: tensor<1x64x8xi8>, %s: tensor<2x8xf32>, %z: tensor<2x8xi8>, %e: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // CHECK: onnxq.contract {{.*}} scales(%{{.*}} : tensor<2x8xf32>) zeros(%{{.*}} : tensor<2x8xi8>) outs(%{{.*}} : tensor<4x8xf32>) attributes {block = 32 : i64}
+  %y = onnxq.contract ins(%x, %w : tensor<4x64xf32>, tensor<1x64x8xi8>) scales(%s : tensor<2x8xf32>) zeros(%z : tensor<2x8xi8>)
+      outs(%e : tensor<4x8xf32>) attributes {block = 32 : i64} {
+  ^bb0(%acc: f32):
+    onnxq.yield %acc : f32
+  } -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func.func @pack
+func.func @pack(%w: tensor<12x63x128xi8>, %e: tensor<12x8192xi16>) -> tensor<12x8192xi16> {
+  // CHECK: onnxq.pack ins(%{{.*}} : tensor<12x63x128xi8>) outs(%{{.*}} : tensor<12x8192xi16>) attributes {packing = #onnxq.packing<groups = 1, depth = 64, columns = 128, mr = 4, nr = 16, step = 2, kind = madd>}
+  %p = onnxq.pack ins(%w : tensor<12x63x128xi8>) outs(%e : tensor<12x8192xi16>)
+      attributes {packing = #onnxq.packing<groups = 1, depth = 64, columns = 128, mr = 4, nr = 16, step = 2, kind = madd>} {
+  ^bb0(%a: i8):
+    %x = arith.extsi %a : i8 to i16
+    onnxq.yield %x : i16
+  } -> tensor<12x8192xi16>
+  return %p : tensor<12x8192xi16>
+}

@@ -18,7 +18,7 @@
 // SSE: pmaddwd {{.*}}%xmm
 // NEON: smlal
 // SDOT: sdot
-// I8MM: {{usdot|sudot}}
+// I8MM: usmmla {{v[0-9]+}}.4s, {{v[0-9]+}}.16b, {{v[0-9]+}}.16b
 // RVV: vwmacc
 
 module {

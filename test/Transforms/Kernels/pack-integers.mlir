@@ -17,6 +17,7 @@
 // SDOT: %[[MASK:.*]] = arith.constant -128 : i8
 // SDOT: arith.xori %{{.*}}, %[[MASK]]
 // SDOT: kind = sdot
+// Four channels are half of a product of small matrices.
 // I8MM-NOT: onnxq.stage
 // I8MM: kind = usdot
 // OUTER: onnxq.stage
@@ -67,7 +68,7 @@ func.func @large(%x: tensor<8x3xi8>, %e: tensor<8x16xi32>) -> tensor<8x16xi32> {
 // VNNI: outs(%{{.*}} : tensor<1x11x36x1xi8>)
 // VNNI: kernel = array<i64: 3, 12>
 // SDOT: kernel = array<i64: 3, 12>
-// I8MM: kernel = array<i64: 3, 12>
+// I8MM: kernel = array<i64: 3, 16>
 // OUTER: kernel = array<i64: 3, 3>
 func.func @row(%x: tensor<1x9x9x3xi8>, %e: tensor<1x5x5x16xi32>) -> tensor<1x5x5x16xi32> {
   %w = arith.constant dense<65> : tensor<1x27x16xi8>
@@ -121,4 +122,29 @@ func.func @open_zero(%x: tensor<1x8x8x16xi8>, %z: i8, %e: tensor<1x8x8x16xi32>) 
     onnxq.yield %acc : i32
   } -> tensor<1x8x8x16xi32>
   return %y : tensor<1x8x8x16xi32>
+}
+
+// Whole matrices of eight products; a single row has no partner. Signs are as
+// they are.
+// CHECK-LABEL: func.func @matrices
+// I8MM-NOT: onnxq.stage
+// I8MM: packing = #onnxq.packing<groups = 1, depth = 64, columns = 16, mr = 8, nr = 8, step = 8, kind = usmmla>
+// I8MM-NOT: onnxq.stage
+// I8MM: step = 8, kind = smmla
+// I8MM: kind = usdot
+func.func @matrices(%x: tensor<8x64xi8>, %r: tensor<1x64xi8>, %e: tensor<8x16xi32>, %f: tensor<1x16xi32>) -> (tensor<8x16xi32>, tensor<8x16xi32>, tensor<1x16xi32>) {
+  %w = arith.constant dense<64> : tensor<1x64x16xi8>
+  %u = onnxq.contract ins(%x, %w : tensor<8x64xi8>, tensor<1x64x16xi8>) outs(%e : tensor<8x16xi32>) attributes {input_unsigned} {
+  ^bb0(%acc: i32):
+    onnxq.yield %acc : i32
+  } -> tensor<8x16xi32>
+  %s = onnxq.contract ins(%x, %w : tensor<8x64xi8>, tensor<1x64x16xi8>) outs(%e : tensor<8x16xi32>) {
+  ^bb0(%acc: i32):
+    onnxq.yield %acc : i32
+  } -> tensor<8x16xi32>
+  %y = onnxq.contract ins(%r, %w : tensor<1x64xi8>, tensor<1x64x16xi8>) outs(%f : tensor<1x16xi32>) attributes {input_unsigned} {
+  ^bb0(%acc: i32):
+    onnxq.yield %acc : i32
+  } -> tensor<1x16xi32>
+  return %u, %s, %y : tensor<8x16xi32>, tensor<8x16xi32>, tensor<1x16xi32>
 }

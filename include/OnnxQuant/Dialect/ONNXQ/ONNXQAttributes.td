@@ -30,6 +30,13 @@ def ONNXQ_PackingKind : I32EnumAttr<"PackingKind",
   // Windows of 3x3, transformed so that 2x2 places of the output take 16
   // products instead of 36: [panels][16][channels][nr].
   I32EnumAttrCase<"Winograd", 9, "winograd">,
+  // AArch64: products of two rows with two columns, eight bytes each, of s8 with
+  // s8 and of u8 with s8.
+  I32EnumAttrCase<"Smmla", 10, "smmla">,
+  I32EnumAttrCase<"Usmmla", 11, "usmmla">,
+  // Floats times codes of four bits, which are unpacked and scaled as they are
+  // read: two to a byte, columns j and j + nr / 2 of a row.
+  I32EnumAttrCase<"Codes", 12, "codes">,
 ]> {
   let cppNamespace = "::onnxquant::onnxq";
   let genSpecializedAttr = 0;
@@ -46,6 +53,9 @@ def ONNXQ_PackingAttr : AttrDef<ONNXQ_Dialect, "Packing"> {
     that order is told where it is packed; weights of kind `rows` stay in the
     order that they have without packing.
 
+    With `halves` weights of -8 to 7 are stored in four bits, plus 8: a vector of
+    a step is half as many bytes, its first half of elements in the low bits.
+
     Example:
 
     ```mlir
@@ -54,7 +64,14 @@ def ONNXQ_PackingAttr : AttrDef<ONNXQ_Dialect, "Packing"> {
   }];
   let parameters = (ins "int64_t":$groups, "int64_t":$depth,
     "int64_t":$columns, "int64_t":$mr, "int64_t":$nr, "int64_t":$step,
-    EnumParameter<ONNXQ_PackingKind>:$kind);
+    EnumParameter<ONNXQ_PackingKind>:$kind,
+    DefaultValuedParameter<"bool", "false">:$halves);
+  let builders = [AttrBuilder<(ins "int64_t":$groups, "int64_t":$depth,
+      "int64_t":$columns, "int64_t":$mr, "int64_t":$nr, "int64_t":$step,
+      "PackingKind":$kind), [{
+    return $_get($_ctxt, groups, depth, columns, mr, nr, step, kind,
+                 /*halves=*/false);
+  }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     /// Panels of one group, and products of one column, both rounded up.
@@ -63,7 +80,10 @@ def ONNXQ_PackingAttr : AttrDef<ONNXQ_Dialect, "Packing"> {
       return (getDepth() + getStep() - 1) / getStep() * getStep();
     }
     /// Elements of one panel and of all in the plain order.
-    int64_t getPanelSize() const { return getPaddedDepth() * getNr(); }
+    int64_t getPanelSize() const {
+      int64_t size = getPaddedDepth() * getNr();
+      return getHalves() || getKind() == PackingKind::Codes ? size / 2 : size;
+    }
     int64_t getSize() const {
       return getGroups() * getPanels() * getPanelSize();
     }

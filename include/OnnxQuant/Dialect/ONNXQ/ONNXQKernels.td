@@ -66,6 +66,11 @@ def ONNXQ_ContractOp : ONNXQ_BlockOp<"contract",
     Weights are a tensor [G, K, J]; once packed (`packing`) they are a vector,
     or a vector per batch, unless the packing leaves them as they are.
 
+    Floats are also multiplied by codes of four bits: a weight is
+    (w[k, j] - zeros[k / block, j]) * scales[k / block, j], rounded once. Codes
+    are bytes of 0 to 15 until they are packed; then scales and zeros are in
+    panels as well: [J / nr][K / block][nr].
+
     The epilogue may use scalars from outside of the op.
 
     - C1: the input has the dimensions N, spatial.. and C if there is a window,
@@ -78,6 +83,9 @@ def ONNXQ_ContractOp : ONNXQ_BlockOp<"contract",
     - C5: `input_unsigned` and `weights_unsigned` are for integers.
     - C6: `pad` has the type of the input's elements, without sign.
     - C7: `batched` goes with no window.
+    - C8: `scales` (f32), `zeros` (i8) and `block` go together, with floats and
+      weights of i8 in one group, without a window or batches; both have an
+      element per block and column, or as many as the panels have.
 
     What KernelOpInterface asks for is labelled K1 to K6.
 
@@ -96,6 +104,7 @@ def ONNXQ_ContractOp : ONNXQ_BlockOp<"contract",
     ```
   }];
   let arguments = (ins ONNXQ_Block:$input, ONNXQ_Block:$weights,
+    Optional<ONNXQ_Block>:$scales, Optional<ONNXQ_Block>:$zeros,
     Optional<AnyType>:$pad, Variadic<ONNXQ_Block>:$extras, ONNXQ_Block:$init,
     DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$kernel,
     DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$strides,
@@ -103,11 +112,21 @@ def ONNXQ_ContractOp : ONNXQ_BlockOp<"contract",
     DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pads,
     DefaultValuedAttr<AffineMapArrayAttr, "{}">:$extra_maps,
     UnitAttr:$batched, UnitAttr:$input_unsigned, UnitAttr:$weights_unsigned,
-    OptionalAttr<ONNXQ_PackingAttr>:$packing);
+    OptionalAttr<ONNXQ_PackingAttr>:$packing,
+    OptionalAttr<I64Attr>:$block);
   let regions = (region SizedRegion<1>:$epilogue);
   let results = (outs Variadic<AnyRankedTensor>:$results);
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$results,
+      "::mlir::Value":$input, "::mlir::Value":$weights, "::mlir::Value":$pad,
+      "::mlir::ValueRange":$extras, "::mlir::Value":$init,
+      "::llvm::ArrayRef<int64_t>":$kernel, "::llvm::ArrayRef<int64_t>":$strides,
+      "::llvm::ArrayRef<int64_t>":$dilations, "::llvm::ArrayRef<int64_t>":$pads,
+      "::mlir::ArrayAttr":$extra_maps, "bool":$batched, "bool":$input_unsigned,
+      "bool":$weights_unsigned, "PackingAttr":$packing)>];
   let assemblyFormat = [{
     `ins` `(` $input `,` $weights `:` type($input) `,` type($weights) `)`
+    (`scales` `(` $scales^ `:` type($scales) `)`)?
+    (`zeros` `(` $zeros^ `:` type($zeros) `)`)?
     (`pad` `(` $pad^ `:` type($pad) `)`)?
     (`extras` `(` $extras^ `:` type($extras) `)`)?
     `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword $epilogue
@@ -157,6 +176,42 @@ def ONNXQ_StageOp : ONNXQ_BlockOp<"stage", [SingleBlock]> {
   let assemblyFormat = [{
     `ins` `(` $input `:` type($input) `)`
     (`pad` `(` $pad^ `:` type($pad) `)`)?
+    `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword $conversion
+    (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def ONNXQ_PackOp : ONNXQ_BlockOp<"pack", [SingleBlock]> {
+  let summary = "put weights of run time in the order in which a kernel reads them";
+  let description = [{
+    Brings matrices [B.., K, J] into the order of `packing`, each element
+    converted by the region, which may use scalars from outside. Rows beyond K,
+    up to the packing's depth, and columns beyond J are zero.
+
+    - C1: the packing has one group, J columns and a depth of K or more, less
+      than a step more.
+    - C2: the output is [B.., S], S the size of the packing.
+    - C3: the region takes an element of the weights and yields one of the
+      output; integers have no sign.
+
+    Example:
+
+    ```mlir
+    %p = onnxq.pack ins(%w : tensor<12x63x128xi8>) outs(%e : tensor<12x8192xi16>)
+        attributes {packing = #onnxq.packing<groups = 1, depth = 64, columns = 128, mr = 4, nr = 16, step = 2, kind = madd>} {
+    ^bb0(%a: i8):
+      %x = arith.extsi %a : i8 to i16
+      onnxq.yield %x : i16
+    } -> tensor<12x8192xi16>
+    ```
+  }];
+  let arguments = (ins ONNXQ_Block:$weights, ONNXQ_Block:$init,
+    ONNXQ_PackingAttr:$packing);
+  let regions = (region SizedRegion<1>:$conversion);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `ins` `(` $weights `:` type($weights) `)`
     `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword $conversion
     (`->` type($results)^)?
   }];

@@ -1,0 +1,249 @@
+// Contractions of bytes whose weights are only known at run time: the target's
+// dot step, an op that packs them for it, and the input staged.
+//
+// Nothing is proved of such weights, so x86 without a dot product multiplies
+// in 16 bits. Where a step wants another sign than an operand has, 128 times
+// the sums of the other operand's lines corrects for it.
+
+#include "DotSteps.h"
+#include "PackIntegers.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::kernels;
+using namespace onnxquant::onnxq;
+
+namespace {
+class ActivationPacker {
+public:
+  ActivationPacker(ContractOp op, const TargetInfo &target)
+      : op(op), target(target), b(op.getLoc(), op) {}
+  /// Whether the input is staged.
+  bool pack();
+
+private:
+  void choose();
+  Value convert(Value element, bool isUnsigned, bool isFlipped);
+  Value sumLines(Value matrices, int64_t axis, bool isUnsigned);
+  void addToSums(Value lines, ArrayRef<int64_t> dims, int64_t factor);
+  bool stageInput(bool isFlipped);
+  void packWeights(bool isFlipped);
+
+  ContractOp op;
+  const TargetInfo &target;
+  ImplicitLocOpBuilder b;
+  PackingKind kind{};
+  int64_t step = 1, mr = 1, nr = 1;
+  /// Signs that the step wants.
+  bool takesUnsigned = false, isWidened = false;
+};
+} // namespace
+
+void ActivationPacker::choose() {
+  auto has = [&](PackingKind wanted) {
+    return getDotLanes(wanted, target) != 0;
+  };
+  int64_t rows = 6;
+  if (has(PackingKind::Vnni)) {
+    kind = PackingKind::Vnni;
+    step = 4;
+    rows = getDotLanes(kind, target) == 16 ? 8 : 6;
+    takesUnsigned = true;
+  } else if (has(PackingKind::Usdot) && op.getInputUnsigned()) {
+    kind = PackingKind::Usdot;
+    step = 4;
+    rows = 8;
+    takesUnsigned = true;
+  } else if (has(PackingKind::Sdot)) {
+    kind = PackingKind::Sdot;
+    step = 4;
+    rows = 8;
+  } else {
+    isWidened = true;
+    bool isX86 = has(PackingKind::Madd);
+    kind = isX86 ? PackingKind::Madd : PackingKind::Outer;
+    step = isX86 ? 2 : 1;
+    rows = target.hasRVV ? 6 : 4;
+  }
+  int64_t lanes = getDotLanes(kind, target);
+  nr = std::min<int64_t>(2 * lanes, llvm::alignTo(op.getColumns(), lanes));
+  ArrayRef<int64_t> shape = op.getInit().getType().getShape().drop_back();
+  int64_t known = 1;
+  for (int64_t size : op.getBatched() ? shape.take_back(1) : shape)
+    known *= ShapedType::isDynamic(size) ? rows : size;
+  mr = std::max<int64_t>(1, std::min(rows, known));
+}
+
+/// What becomes of an element of an operand.
+Value ActivationPacker::convert(Value element, bool isUnsigned,
+                                bool isFlipped) {
+  Type wide = b.getI16Type();
+  if (isWidened)
+    return isUnsigned ? arith::ExtUIOp::create(b, wide, element).getResult()
+                      : arith::ExtSIOp::create(b, wide, element).getResult();
+  if (!isFlipped)
+    return element;
+  return arith::XOrIOp::create(
+      b, element, arith::ConstantOp::create(b, b.getI8IntegerAttr(-128)));
+}
+
+/// The sums of bytes along an axis, which goes away.
+Value ActivationPacker::sumLines(Value matrices, int64_t axis,
+                                 bool isUnsigned) {
+  auto type = cast<RankedTensorType>(matrices.getType());
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(b, op.getLoc(), matrices);
+  sizes.erase(sizes.begin() + axis);
+  Type i32 = b.getI32Type();
+  Value zero = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
+  Value empty = tensor::EmptyOp::create(b, sizes, i32);
+  Value zeros = linalg::FillOp::create(b, zero, empty).getResult(0);
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  iterators[axis] = utils::IteratorType::reduction;
+  SmallVector<AffineExpr> kept;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (i != axis)
+      kept.push_back(b.getAffineDimExpr(i));
+  AffineMap maps[] = {b.getMultiDimIdentityMap(type.getRank()),
+                      AffineMap::get(type.getRank(), 0, kept, b.getContext())};
+  return linalg::GenericOp::create(
+             b, TypeRange(zeros.getType()), ValueRange(matrices),
+             ValueRange(zeros), maps, iterators,
+             [&](OpBuilder &inner, Location loc, ValueRange in) {
+               Value x = isUnsigned
+                             ? arith::ExtUIOp::create(inner, loc, i32, in[0])
+                                   .getResult()
+                             : arith::ExtSIOp::create(inner, loc, i32, in[0])
+                                   .getResult();
+               Value sum = arith::AddIOp::create(inner, loc, in[1], x);
+               linalg::YieldOp::create(inner, loc, sum);
+             })
+      .getResult(0);
+}
+
+/// Adds `factor` times an element of `lines`, read by some of the output's
+/// dimensions, to the sums; a number if there are no lines.
+void ActivationPacker::addToSums(Value lines, ArrayRef<int64_t> dims,
+                                 int64_t factor) {
+  Block &block = op.getEpilogue().front();
+  Value acc = block.getArgument(0), addend;
+  OpBuilder::InsertionGuard guard(b);
+  if (lines) {
+    int64_t rank = op.getInit().getType().getRank();
+    SmallVector<AffineExpr> places;
+    for (int64_t dim : dims)
+      places.push_back(b.getAffineDimExpr(dim));
+    SmallVector<Attribute> maps(op.getExtraMaps().getValue());
+    maps.push_back(
+        AffineMapAttr::get(AffineMap::get(rank, 0, places, b.getContext())));
+    op.getExtrasMutable().append(lines);
+    op.setExtraMapsAttr(b.getArrayAttr(maps));
+    addend = block.addArgument(b.getI32Type(), op.getLoc());
+  }
+  b.setInsertionPointToStart(&block);
+  Value number = arith::ConstantOp::create(
+      b, b.getI32IntegerAttr(static_cast<int32_t>(factor)));
+  addend = addend ? Value(arith::MulIOp::create(b, addend, number)) : number;
+  auto sum = arith::AddIOp::create(b, acc, addend);
+  acc.replaceAllUsesExcept(sum, sum);
+}
+
+bool ActivationPacker::stageInput(bool isFlipped) {
+  Value input = op.getInput();
+  auto type = cast<RankedTensorType>(input.getType());
+  int64_t channels = llvm::alignTo(op.getDepth(), step);
+  if (!isWidened && !isFlipped && channels == op.getDepth())
+    return false;
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(b, op.getLoc(), input);
+  sizes.back() = b.getIndexAttr(channels);
+  Type stored = isWidened ? Type(b.getI16Type()) : type.getElementType();
+  Value empty = tensor::EmptyOp::create(b, sizes, stored);
+  SmallVector<int64_t> pads(2 * (type.getRank() - 2), 0);
+  auto stage = StageOp::create(b, empty.getType(), input, Value(), empty, pads);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *block = b.createBlock(&stage.getConversion(), {},
+                                 type.getElementType(), op.getLoc());
+    YieldOp::create(
+        b, convert(block->getArgument(0), op.getInputUnsigned(), isFlipped));
+  }
+  op.getInputMutable().set(stage.getResult(0));
+  return true;
+}
+
+void ActivationPacker::packWeights(bool isFlipped) {
+  Value weights = op.getWeights();
+  if (!op.getBatched()) {
+    SmallVector<ReassociationIndices> parts = {{0, 1}, {2}};
+    weights = tensor::CollapseShapeOp::create(b, weights, parts);
+  }
+  auto type = cast<RankedTensorType>(weights.getType());
+  auto packing = PackingAttr::get(op.getContext(), /*groups=*/1,
+                                  llvm::alignTo(op.getDepth(), step),
+                                  op.getColumns(), mr, nr, step, kind);
+  SmallVector<int64_t> shape(type.getShape().drop_back(2));
+  shape.push_back(packing.getSize());
+  Type stored = isWidened ? Type(b.getI16Type()) : type.getElementType();
+  Value empty = tensor::EmptyOp::create(b, shape, stored);
+  auto packed =
+      PackOp::create(b, TypeRange(empty.getType()), weights, empty, packing);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *block = b.createBlock(&packed.getConversion(), {},
+                                 type.getElementType(), op.getLoc());
+    YieldOp::create(
+        b, convert(block->getArgument(0), op.getWeightsUnsigned(), isFlipped));
+  }
+  op.getWeightsMutable().set(packed.getResult(0));
+  op.setPackingAttr(packing);
+}
+
+bool ActivationPacker::pack() {
+  choose();
+  bool leftFlips = !isWidened && op.getInputUnsigned() != takesUnsigned;
+  bool rightFlips = !isWidened && op.getWeightsUnsigned();
+  Value left = op.getInput(), right = op.getWeights();
+  int64_t rank = op.getInit().getType().getRank();
+  // With a = a' + p and b = b' + q: sum ab = sum a'b' + p sum b + q sum a - K p
+  // q.
+  int64_t p = !leftFlips ? 0 : op.getInputUnsigned() ? 128 : -128;
+  int64_t q = rightFlips ? 128 : 0;
+  SmallVector<int64_t> leading;
+  for (int64_t i = 0; i + 1 < rank; ++i)
+    leading.push_back(i);
+  if (leftFlips) {
+    // Weights without batches are [1, K, J].
+    int64_t axis = cast<RankedTensorType>(right.getType()).getRank() - 2;
+    Value columns = sumLines(right, axis, op.getWeightsUnsigned());
+    SmallVector<int64_t> dims;
+    if (op.getBatched()) {
+      dims.assign(leading.begin(), leading.end() - 1);
+    } else {
+      SmallVector<ReassociationIndices> parts = {{0, 1}};
+      columns = tensor::CollapseShapeOp::create(b, columns, parts);
+    }
+    dims.push_back(rank - 1);
+    addToSums(columns, dims, p);
+  }
+  if (rightFlips)
+    addToSums(sumLines(left, rank - 1, op.getInputUnsigned()), leading, q);
+  if (leftFlips && rightFlips)
+    addToSums({}, {}, -op.getDepth() * p * q);
+  bool isStaged = stageInput(leftFlips);
+  packWeights(rightFlips);
+  if (leftFlips)
+    op.setInputUnsigned(takesUnsigned);
+  if (rightFlips)
+    op.setWeightsUnsigned(false);
+  return isStaged;
+}
+
+bool kernels::packActivations(ContractOp op, const TargetInfo &target) {
+  return ActivationPacker(op, target).pack();
+}
