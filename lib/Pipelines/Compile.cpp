@@ -116,7 +116,9 @@ void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
   if (options.checkBounds)
     pm.addPass(createCheckBounds());
   pm.addPass(createLowerChecks());
-  pm.addPass(createLowerObservers());
+  LowerObserversOptions observers;
+  observers.fma = math.fma;
+  pm.addPass(createLowerObservers(observers));
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(arith::createArithExpandOpsPass());

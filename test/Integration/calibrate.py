@@ -181,6 +181,78 @@ def exact_sums(suite):
         suite.tally.result(f"exact sums of {shape}", problem)
 
 
+def chain(shape):
+    """Convolution, then ops that observers share a loop with; the convolution keeps its input as it is."""
+    channels = shape[1]
+    weights = {"w": np.eye(channels, dtype=np.float32).reshape(channels, channels, 1, 1), "two": np.float32(2.5),
+               "bias": np.linspace(-1, 1, channels, dtype=np.float32).reshape(channels, 1, 1)}
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], "conv"), helper.make_node("Mul", ["c", "two"], ["m"], "mul"),
+             helper.make_node("Add", ["m", "bias"], ["a"], "add"), helper.make_node("Mul", ["a", "c"], ["y"], "gate")]
+    graph = helper.make_graph(nodes, "chain", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", *shape[1:]])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7)
+
+
+def tame_values(*shape):
+    """What tensors mostly hold, growing on the way, and a few odd values: most tiles keep the band, some don't."""
+    x = rng.standard_normal(shape).astype(np.float32)
+    x *= np.linspace(1, 9, shape[2], dtype=np.float32).reshape(1, 1, -1, 1)
+    x[rng.random(shape) < 0.3] = 0
+    flat = x.reshape(-1)
+    for value in (np.float32(1e-9), np.float32(-3e-12), np.float32(700.0)):
+        flat[rng.integers(0, flat.size, 3)] = value
+    return x
+
+
+def as_integers(values):
+    """Floats as integers times a power of two that all share."""
+    mantissas, exponents = np.frexp(values.astype(np.float64).ravel())
+    return (mantissas * 2 ** 24).astype(np.int64), exponents - 24
+
+
+def exact_sum(values, power=1, bias=224):
+    """The sum of powers times 2^bias, added up exponent by exponent in Python's integers."""
+    mantissas, exponents = as_integers(values)
+    total = 0
+    for exponent in np.unique(exponents):
+        chosen = mantissas[exponents == exponent]
+        part = sum(int(m) ** power for m in chosen) if power > 1 else int(chosen.sum())
+        total += part << (power * int(exponent) + bias)
+    return total
+
+
+def exact_squares(values):
+    return exact_sum(values, 2, 352)
+
+
+def tiles(suite):
+    """Tensors that are observed while they are computed, tile by tile: every statistic, and the same bytes in batches."""
+    for shape in ([1, 24, 64, 64], [1, 13, 80, 75], [1, 5, 150, 100]):
+        model = suite.path(".onnx")
+        onnx.save(chain(shape), model)
+        samples = tame_values(4, *shape[1:])
+        data = suite.path(".npy")
+        np.save(data, samples)
+        table = suite.table(f"tiles of {shape}", model, "--data", data, "--histogram", "--quiet")
+        batched = suite.table(f"tiles of {shape} in batches", model, "--data", data, "--histogram", "--batch", "3", "--quiet")
+        if not table or not batched:
+            continue
+        entries = json.loads(table.read_text())["tensors"]
+        bias = np.linspace(-1, 1, shape[1], dtype=np.float32).reshape(-1, 1, 1)
+        values = {"x": samples, "c": samples, "m": samples * np.float32(2.5)}
+        values["a"] = values["m"] + bias
+        values["y"] = values["a"] * samples
+        for name, value in values.items():
+            expected = reference(value[:, None], 1, 2048)
+            suite.tally.result(f"tiles of {name} {shape}", compare_statistics(entries[name], expected))
+            suite.expect(f"exact sums of tiles of {name} {shape}", exact_sum(value) == sum(int(s, 16) for s in entries[name]["channel_sums"]),
+                         "the sums of channels differ from the exact sum")
+            suite.expect(f"exact squares of tiles of {name} {shape}", exact_squares(value) == int(entries[name]["squares"], 16),
+                         "the sum of squares differs from the exact one")
+        suite.expect(f"tiles of {shape} in batches", table.read_bytes() == batched.read_bytes(), "other bytes than one by one")
+
+
 def small_floats(suite):
     for name, kind, number in (("float16", np.float16, TensorProto.FLOAT16), ("float64", np.float64, TensorProto.DOUBLE)):
         info = helper.make_tensor_value_info("x", number, [1, 6]), helper.make_tensor_value_info("y", number, [1, 6])
@@ -513,7 +585,7 @@ def main():
     tally = harness.Tally()
     with tempfile.TemporaryDirectory() as folder:
         suite = Suite(pathlib.Path(folder), tally)
-        for part in (statistics, exact_sums, small_floats, independence, ragged, cluster, runtime_extremes, images,
+        for part in (statistics, exact_sums, tiles, small_floats, independence, ragged, cluster, runtime_extremes, images,
                      bad_data, never_computed, formats, archives, interruption, memory):
             part(suite)
     tally.finish()

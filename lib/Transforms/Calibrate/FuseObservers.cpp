@@ -1,11 +1,16 @@
-// Computes and observes chains of elementwise ops slice by slice, so that a
-// slice is observed while it is in the cache. Enters: bufferized linalg ops and
-// observers. Leaves: loops over the first two dimensions around slices of them.
+// Computes and observes chains of elementwise ops part by part, so that a part
+// is observed while it is in the cache. Enters: bufferized linalg ops and
+// observers. Leaves: loops around parts of them.
+//
+// Where channels are along the second axis, a part is a channel of a sample:
+// loops are over the first two dimensions. Where they are along the last, it is
+// a block of rows, a row being all channels of a place; buffers that only the
+// loop uses are as small as a block then.
 //
 // An op joins the loop of its neighbours if every buffer that one of them
 // writes is used by all of them under one name and element by element: then
-// slices don't depend on each other, and their order within a slice is the
-// ops' own.
+// parts don't depend on each other, and their order within a part is the ops'
+// own.
 
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
@@ -28,6 +33,10 @@ using namespace onnxquant;
 /// Smaller tensors stay in the cache as a whole, and smaller slices aren't
 /// worth a call.
 static constexpr int64_t minElements = 1 << 16, minSlice = 256;
+/// The elements of a block of rows, the rows that observers take at once and
+/// the channels that they have room for.
+static constexpr int64_t blockElements = 1 << 13, mostRows = 256;
+static constexpr int64_t mostChannels = 4096;
 
 namespace {
 
@@ -39,8 +48,19 @@ struct Access {
   bool writes;
 };
 
+/// How a loop may cut buffers.
+enum Cut : unsigned { None = 0, Slices = 1, Rows = 2, Either = 3 };
+
+/// How an op takes part in a loop.
+struct Part {
+  unsigned cuts = None;
+  ArrayRef<int64_t> shape;
+  SmallVector<Access> accesses;
+};
+
 /// Ops that will share a loop.
 struct Group {
+  unsigned cuts = Either;
   SmallVector<Operation *> ops;
   SmallVector<Access> accesses;
   ArrayRef<int64_t> shape;
@@ -54,6 +74,13 @@ private:
   void visit(Block &block);
   bool join(Operation *op, Group &group);
   void fuse(Group &group);
+  void fuseSlices(Group &group, ImplicitLocOpBuilder &b);
+  void fuseRows(Group &group, ImplicitLocOpBuilder &b);
+
+  /// Of the group at hand: the observers' memory, and buffers that have become
+  /// smaller ones.
+  DenseMap<Operation *, Value> scratch;
+  SmallVector<Operation *> unused;
 };
 
 } // namespace
@@ -65,13 +92,36 @@ static Value rootOf(Value value) {
   return value;
 }
 
-static bool isLarge(MemRefType type) {
+/// The dimensions of a buffer as blocks of rows see it.
+struct RowShape {
+  int64_t first, rows, channels, block;
+};
+
+/// Rows that divide into blocks; none if blocks would be too small.
+static std::optional<RowShape> getRows(ArrayRef<int64_t> shape) {
+  RowShape result = {shape.front(), 1, shape.back(), 0};
+  for (int64_t size : shape.drop_front().drop_back())
+    result.rows *= size;
+  if (result.channels > mostChannels)
+    return std::nullopt;
+  result.block =
+      std::clamp<int64_t>(blockElements / result.channels, 1, mostRows);
+  while (result.rows % result.block != 0)
+    --result.block;
+  if (result.block * result.channels < minSlice * 4)
+    return std::nullopt;
+  return result;
+}
+
+/// The ways to cut a buffer.
+static unsigned getCuts(MemRefType type) {
   if (!type.hasStaticShape() || type.getRank() < 3 ||
-      !type.getLayout().isIdentity())
-    return false;
-  int64_t slice = type.getNumElements() /
-                  std::max<int64_t>(type.getDimSize(0) * type.getDimSize(1), 1);
-  return type.getNumElements() >= minElements && slice >= minSlice;
+      !type.getLayout().isIdentity() || type.getNumElements() < minElements)
+    return None;
+  int64_t slice =
+      type.getNumElements() / (type.getDimSize(0) * type.getDimSize(1));
+  return (slice >= minSlice ? Slices : None) |
+         (getRows(type.getShape()) ? Rows : None);
 }
 
 /// Whether an op computes each element of its results by itself.
@@ -93,49 +143,86 @@ static bool isElementwise(linalg::GenericOp op) {
              .wasInterrupted() == false;
 }
 
-/// The shape that an op loops over and the buffers that it uses; none if it
-/// can't be sliced.
-static std::optional<ArrayRef<int64_t>>
-accessesOf(Operation *op, SmallVectorImpl<Access> &accesses) {
+/// Whether rows can be cut out of all operands of an op: each is as large as
+/// the result, or has no dimension but samples and channels.
+static bool canCutRows(linalg::GenericOp op, ArrayRef<int64_t> shape) {
+  unsigned last = op.getNumLoops() - 1;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (!type)
+      continue;
+    if (map.isIdentity()) {
+      if (type.getShape() != shape || !type.getLayout().isIdentity())
+        return false;
+      continue;
+    }
+    unsigned lasts = 0;
+    for (AffineExpr expr : map.getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (dim && dim.getPosition() != 0 && dim.getPosition() != last)
+        return false;
+      lasts += dim && dim.getPosition() == last;
+    }
+    if (lasts > 1)
+      return false;
+  }
+  return true;
+}
+
+/// How an op takes part: not at all if it has no cuts.
+static Part partOf(Operation *op) {
+  Part part;
   if (auto observe = dyn_cast<onnxq::ObserveOp>(op)) {
     auto type = dyn_cast<MemRefType>(observe.getInput().getType());
-    if (!type || !isLarge(type) || !type.getElementType().isF32() ||
-        static_cast<int64_t>(observe.getChannelAxis()) != 1)
-      return std::nullopt;
-    accesses.push_back({observe.getInput(), rootOf(observe.getInput()),
-                        /*identity=*/true, /*writes=*/false});
-    return type.getShape();
+    if (!type || !type.getElementType().isF32())
+      return part;
+    auto axis = static_cast<int64_t>(observe.getChannelAxis());
+    part.cuts = getCuts(type) & (axis == 1                    ? Slices
+                                 : axis == type.getRank() - 1 ? Rows
+                                                              : None);
+    part.accesses.push_back({observe.getInput(), rootOf(observe.getInput()),
+                             /*identity=*/true, /*writes=*/false});
+    part.shape = type.getShape();
+    return part;
   }
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || !isElementwise(generic))
-    return std::nullopt;
+    return part;
   auto type = dyn_cast<MemRefType>(generic.getDpsInits().front().getType());
-  if (!type || !isLarge(type))
-    return std::nullopt;
+  if (!type)
+    return part;
+  part.shape = type.getShape();
+  part.cuts = getCuts(type);
+  if ((part.cuts & Rows) && !canCutRows(generic, part.shape))
+    part.cuts &= ~Rows;
   for (OpOperand &operand : generic->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
-    accesses.push_back({operand.get(), rootOf(operand.get()),
-                        generic.getMatchingIndexingMap(&operand).isIdentity(),
-                        generic.isDpsInit(&operand)});
+    part.accesses.push_back(
+        {operand.get(), rootOf(operand.get()),
+         generic.getMatchingIndexingMap(&operand).isIdentity(),
+         generic.isDpsInit(&operand)});
   }
-  return type.getShape();
+  return part;
 }
 
-/// Adds an op to a group if slices stay independent of each other.
+/// Adds an op to a group if parts stay independent of each other.
 bool FuseObservers::join(Operation *op, Group &group) {
-  SmallVector<Access> added;
-  auto shape = accessesOf(op, added);
-  if (!shape || (!group.ops.empty() && *shape != group.shape))
+  Part part = partOf(op);
+  if ((part.cuts & group.cuts) == None ||
+      (!group.ops.empty() && part.shape != group.shape))
     return false;
-  for (const Access &a : added)
-    for (const Access &b : llvm::concat<const Access>(group.accesses, added))
+  for (const Access &a : part.accesses)
+    for (const Access &b :
+         llvm::concat<const Access>(group.accesses, part.accesses))
       if (a.root == b.root && (a.writes || b.writes) &&
           (a.buffer != b.buffer || !a.identity || !b.identity))
         return false;
+  group.cuts &= part.cuts;
   group.ops.push_back(op);
-  group.accesses.append(added);
-  group.shape = *shape;
+  group.accesses.append(part.accesses);
+  group.shape = part.shape;
   return true;
 }
 
@@ -157,32 +244,15 @@ static Value sliceOf(OpBuilder &b, Location loc, Value buffer, AffineMap map,
   return memref::SubViewOp::create(b, loc, buffer, offsets, sizes, strides);
 }
 
-void FuseObservers::fuse(Group &group) {
-  bool observes = llvm::any_of(group.ops, llvm::IsaPred<onnxq::ObserveOp>);
-  if (group.ops.size() < 2 || !observes)
-    return;
-  Operation *last = group.ops.back();
-  ImplicitLocOpBuilder b(last->getLoc(), last);
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, value);
-  };
-  // Scratch memory of each observer lives as long as the loop.
-  DenseMap<Operation *, Value> scratch;
-  for (Operation *op : group.ops)
-    if (auto observe = dyn_cast<onnxq::ObserveOp>(op)) {
-      auto room = static_cast<int64_t>(
-          observe.getBins() ? 4 * (observe.getBins() + 1) : 1);
-      scratch[op] =
-          memref::AllocOp::create(b, MemRefType::get({room}, b.getI32Type()));
-      onnxq::ObserveBeginOp::create(
-          b, scratch[op], observe.getState(), observe.getOffsetAttr(),
-          observe.getChannelsAttr(), observe.getBinsAttr(),
-          observe.getPartsAttr(), b.getI64IntegerAttr(group.shape[0]));
-    }
-  Value zero = constant(0), one = constant(1);
-  auto outer = scf::ForOp::create(b, zero, constant(group.shape[0]), one);
+static Value constant(ImplicitLocOpBuilder &b, int64_t value) {
+  return arith::ConstantIndexOp::create(b, value);
+}
+
+void FuseObservers::fuseSlices(Group &group, ImplicitLocOpBuilder &b) {
+  Value zero = constant(b, 0), one = constant(b, 1);
+  auto outer = scf::ForOp::create(b, zero, constant(b, group.shape[0]), one);
   b.setInsertionPointToStart(outer.getBody());
-  auto inner = scf::ForOp::create(b, zero, constant(group.shape[1]), one);
+  auto inner = scf::ForOp::create(b, zero, constant(b, group.shape[1]), one);
   b.setInsertionPointToStart(inner.getBody());
   Value ivs[] = {outer.getInductionVar(), inner.getInductionVar()};
   for (Operation *op : group.ops) {
@@ -204,6 +274,246 @@ void FuseObservers::fuse(Group &group) {
     copy->setOperands(operands);
   }
   b.setInsertionPointAfter(outer);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks of rows
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Emits ops on one block of rows.
+class BlockEmitter {
+public:
+  BlockEmitter(ImplicitLocOpBuilder &b, RowShape shape,
+               const DenseMap<Value, Value> &small)
+      : b(b), shape(shape), small(small) {}
+
+  /// The block that the next ops are of.
+  void enter(Value sample, Value rowInSample) {
+    this->sample = sample;
+    Value start = arith::MulIOp::create(b, sample, constant(b, shape.rows));
+    row = arith::AddIOp::create(b, start, rowInSample);
+    place = arith::MulIOp::create(b, row, constant(b, shape.channels));
+  }
+  void compute(linalg::GenericOp op);
+  void observe(onnxq::ObserveOp op, Value scratch);
+
+private:
+  Value cutBlock(Value buffer, bool isFlat);
+  Value cutRest(Value buffer, AffineMap map, AffineMap &newMap);
+
+  ImplicitLocOpBuilder &b;
+  RowShape shape;
+  const DenseMap<Value, Value> &small;
+  Value sample, row, place;
+};
+
+} // namespace
+
+/// The block of a buffer as one row, or as rows of channels.
+Value BlockEmitter::cutBlock(Value buffer, bool isFlat) {
+  int64_t length = shape.block * shape.channels;
+  auto one = b.getIndexAttr(1), zero = b.getIndexAttr(0);
+  if (Value own = small.lookup(buffer)) {
+    if (isFlat)
+      return own;
+    auto type =
+        MemRefType::get({shape.block, shape.channels},
+                        cast<MemRefType>(own.getType()).getElementType());
+    return memref::ExpandShapeOp::create(
+        b, type, own, ArrayRef<ReassociationIndices>{{0, 1}});
+  }
+  int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
+  ReassociationIndices leading = llvm::to_vector(llvm::seq(rank));
+  if (isFlat) {
+    Value flat = memref::CollapseShapeOp::create(
+        b, buffer, ArrayRef<ReassociationIndices>{leading});
+    return memref::SubViewOp::create(
+        b, flat, ArrayRef<OpFoldResult>{place},
+        ArrayRef<OpFoldResult>{b.getIndexAttr(length)},
+        ArrayRef<OpFoldResult>{one});
+  }
+  leading.pop_back();
+  Value rows = memref::CollapseShapeOp::create(
+      b, buffer, ArrayRef<ReassociationIndices>{leading, {rank - 1}});
+  return memref::SubViewOp::create(
+      b, rows, ArrayRef<OpFoldResult>{row, zero},
+      ArrayRef<OpFoldResult>{b.getIndexAttr(shape.block),
+                             b.getIndexAttr(shape.channels)},
+      ArrayRef<OpFoldResult>{one, one});
+}
+
+/// What a block reads of an operand that isn't cut into rows: one element, or
+/// one for each channel.
+Value BlockEmitter::cutRest(Value buffer, AffineMap map, AffineMap &newMap) {
+  MLIRContext *context = b.getContext();
+  unsigned loops = newMap.getNumDims();
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  newMap = AffineMap::get(loops, 0, {}, context);
+  if (!type)
+    return buffer;
+  SmallVector<OpFoldResult> offsets, sizes,
+      strides(type.getRank(), b.getIndexAttr(1));
+  SmallVector<int64_t> kept;
+  for (auto [axis, expr] : llvm::enumerate(map.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    bool isSample = dim && dim.getPosition() == 0;
+    bool isChannel = dim && !isSample;
+    offsets.push_back(isSample ? OpFoldResult(sample) : b.getIndexAttr(0));
+    sizes.push_back(b.getIndexAttr(isChannel ? shape.channels : 1));
+    if (!isChannel)
+      continue;
+    kept.push_back(shape.channels);
+    newMap = AffineMap::get(loops, 0, b.getAffineDimExpr(1), context);
+  }
+  MemRefType reduced = memref::SubViewOp::inferRankReducedResultType(
+      kept, type, offsets, sizes, strides);
+  return memref::SubViewOp::create(b, reduced, buffer, offsets, sizes, strides);
+}
+
+void BlockEmitter::compute(linalg::GenericOp op) {
+  // Without operands for each channel a block is one long row.
+  bool isFlat = llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+    return map.isIdentity() ||
+           llvm::all_of(map.getResults(), [](AffineExpr expr) {
+             auto dim = dyn_cast<AffineDimExpr>(expr);
+             return !dim || dim.getPosition() == 0;
+           });
+  });
+  unsigned loops = isFlat ? 1 : 2;
+  SmallVector<Value> inputs, outputs;
+  SmallVector<AffineMap> inputMaps, maps;
+  // An input that is overwritten is read as what the result was: otherwise the
+  // two look as if they might overlap in other ways, and aren't vectorized.
+  DenseMap<Value, OpOperand *> overwritten;
+  for (OpOperand &init : op.getDpsInitsMutable())
+    overwritten[init.get()] = &init;
+  SmallVector<std::pair<OpOperand *, OpOperand *>> merged;
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    AffineMap newMap = b.getMultiDimIdentityMap(loops);
+    bool isBlock = map.isIdentity() && isa<MemRefType>(operand.get().getType());
+    bool isInit = op.isDpsInit(&operand);
+    OpOperand *same = isBlock ? overwritten.lookup(operand.get()) : nullptr;
+    if (!isInit && same) {
+      merged.push_back({&operand, same});
+      continue;
+    }
+    Value cut = isBlock ? cutBlock(operand.get(), isFlat)
+                        : cutRest(operand.get(), map, newMap);
+    (isInit ? outputs : inputs).push_back(cut);
+    (isInit ? maps : inputMaps).push_back(newMap);
+  }
+  inputMaps.append(maps);
+  auto block = linalg::GenericOp::create(
+      b, TypeRange{}, inputs, outputs, inputMaps,
+      SmallVector<utils::IteratorType>(loops, utils::IteratorType::parallel));
+  block->setLoc(op.getLoc());
+  IRMapping mapping;
+  op.getRegion().cloneInto(&block.getRegion(), mapping);
+  Block &body = block.getRegion().front();
+  for (auto [input, init] : merged)
+    mapping.lookup(op.getMatchingBlockArgument(input))
+        .replaceAllUsesWith(mapping.lookup(op.getMatchingBlockArgument(init)));
+  for (auto [input, init] : llvm::reverse(merged))
+    body.eraseArgument(op.getMatchingBlockArgument(input).getArgNumber());
+}
+
+void BlockEmitter::observe(onnxq::ObserveOp op, Value scratch) {
+  Value own = small.lookup(op.getInput());
+  onnxq::ObserveRowsOp::create(
+      b, own ? own : op.getInput(), own ? constant(b, 0) : place, row, scratch,
+      op.getState(), op.getOffsetAttr(), op.getChannelsAttr(), op.getBinsAttr(),
+      op.getPartsAttr(), b.getI64IntegerAttr(shape.block),
+      b.getI64IntegerAttr(shape.first * shape.rows));
+}
+
+/// Buffers that only these ops use, the first of them to write all of it, and
+/// what has room for a block of each.
+static DenseMap<Value, Value> shrinkBuffers(const Group &group, RowShape shape,
+                                            ImplicitLocOpBuilder &b) {
+  DenseMap<Value, Value> small;
+  for (const Access &access : group.accesses) {
+    auto alloc = access.buffer.getDefiningOp<memref::AllocOp>();
+    bool isOwn = alloc && access.identity && !small.contains(alloc) &&
+                 llvm::all_of(alloc->getUsers(), [&](Operation *user) {
+                   return llvm::is_contained(group.ops, user);
+                 });
+    if (!isOwn)
+      continue;
+    Operation *first = *llvm::find_if(group.ops, [&](Operation *op) {
+      return llvm::is_contained(op->getOperands(), alloc.getResult());
+    });
+    auto writer = dyn_cast<linalg::GenericOp>(first);
+    bool isWritten =
+        writer && llvm::all_of(writer->getOpOperands(), [&](OpOperand &use) {
+          return use.get() != alloc.getResult() ||
+                 (writer.isDpsInit(&use) &&
+                  writer.getMatchingBlockArgument(&use).use_empty());
+        });
+    if (!isWritten)
+      continue;
+    auto type = MemRefType::get(shape.block * shape.channels,
+                                alloc.getType().getElementType());
+    small[alloc] = memref::AllocOp::create(b, type, b.getI64IntegerAttr(64));
+  }
+  return small;
+}
+
+void FuseObservers::fuseRows(Group &group, ImplicitLocOpBuilder &b) {
+  RowShape shape = *getRows(group.shape);
+  DenseMap<Value, Value> small = shrinkBuffers(group, shape, b);
+  numSmall += small.size();
+  BlockEmitter emitter(b, shape, small);
+  Value zero = constant(b, 0), one = constant(b, 1);
+  auto outer = scf::ForOp::create(b, zero, constant(b, shape.first), one);
+  b.setInsertionPointToStart(outer.getBody());
+  auto inner = scf::ForOp::create(b, zero, constant(b, shape.rows),
+                                  constant(b, shape.block));
+  b.setInsertionPointToStart(inner.getBody());
+  emitter.enter(outer.getInductionVar(), inner.getInductionVar());
+  for (Operation *op : group.ops) {
+    if (auto observe = dyn_cast<onnxq::ObserveOp>(op))
+      emitter.observe(observe, scratch[op]);
+    else
+      emitter.compute(cast<linalg::GenericOp>(op));
+  }
+  b.setInsertionPointAfter(outer);
+  for (auto &entry : small)
+    unused.push_back(entry.first.getDefiningOp());
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+void FuseObservers::fuse(Group &group) {
+  bool observes = llvm::any_of(group.ops, llvm::IsaPred<onnxq::ObserveOp>);
+  if (group.ops.size() < 2 || !observes)
+    return;
+  Operation *last = group.ops.back();
+  ImplicitLocOpBuilder b(last->getLoc(), last);
+  // Scratch memory of each observer lives as long as the loop.
+  scratch.clear();
+  for (Operation *op : group.ops)
+    if (auto observe = dyn_cast<onnxq::ObserveOp>(op)) {
+      auto channels = static_cast<int64_t>(observe.getChannels());
+      int64_t groups =
+          channels > mostChannels ? 0 : llvm::divideCeil(channels, 8);
+      auto room =
+          static_cast<int64_t>(4 * (observe.getBins() + 1) + 48 + 40 * groups);
+      scratch[op] =
+          memref::AllocOp::create(b, MemRefType::get({room}, b.getI32Type()));
+      onnxq::ObserveBeginOp::create(
+          b, scratch[op], observe.getState(), observe.getOffsetAttr(),
+          observe.getChannelsAttr(), observe.getBinsAttr(),
+          observe.getPartsAttr(), b.getI64IntegerAttr(group.shape[0]));
+    }
+  if (group.cuts & Rows)
+    fuseRows(group, b);
+  else
+    fuseSlices(group, b);
   for (Operation *op : group.ops)
     if (auto observe = dyn_cast<onnxq::ObserveOp>(op)) {
       onnxq::ObserveEndOp::create(
@@ -214,6 +524,9 @@ void FuseObservers::fuse(Group &group) {
     }
   for (Operation *op : group.ops)
     op->erase();
+  for (Operation *op : unused)
+    op->erase();
+  unused.clear();
 }
 
 void FuseObservers::visit(Block &block) {

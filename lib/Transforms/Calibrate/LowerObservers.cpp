@@ -22,16 +22,73 @@ using namespace onnxquant;
 
 static constexpr llvm::StringLiteral library =
 #include "ObserverSums.mlir.inc"
+#include "ObserverTiles.mlir.inc"
 #include "Observers.mlir.inc"
     ;
-static constexpr llvm::StringLiteral observeFunction = "onnxq_observe";
+static constexpr llvm::StringLiteral observeFunction = "onnxq_observe",
+                                     inlineAttr = "onnxq.inline";
+
+/// Multiplies and adds in two steps, where processors can't in one. Products of
+/// floats in double are exact, so that results are the same.
+static void splitMultiplyAdds(ModuleOp library) {
+  SmallVector<math::FmaOp> ops;
+  library.walk([&](math::FmaOp op) { ops.push_back(op); });
+  for (math::FmaOp op : ops) {
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    Value product = arith::MulFOp::create(b, op.getA(), op.getB());
+    Value sum = arith::AddFOp::create(b, product, op.getC());
+    op.replaceAllUsesWith(sum);
+    op.erase();
+  }
+}
+
+/// Puts functions marked as `onnxq.inline` where they are called. Each function
+/// becomes an object of its own, so that nothing later would.
+static void inlineSmall(ModuleOp library) {
+  SymbolTable symbols(library);
+  SmallVector<func::CallOp> calls;
+  auto getSmall = [&](func::CallOp call) {
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    return callee && callee->hasAttr(inlineAttr) ? callee : func::FuncOp();
+  };
+  auto collect = [&](Operation *root) {
+    root->walk([&](func::CallOp call) {
+      if (getSmall(call))
+        calls.push_back(call);
+    });
+  };
+  for (auto function : library.getOps<func::FuncOp>())
+    if (!function->hasAttr(inlineAttr))
+      collect(function);
+  while (!calls.empty()) {
+    func::CallOp call = calls.pop_back_val();
+    func::FuncOp callee = getSmall(call);
+    OpBuilder b(call);
+    IRMapping mapping;
+    mapping.map(callee.getArguments(), call.getOperands());
+    Block &body = callee.getBody().front();
+    for (Operation &op : body.without_terminator())
+      collect(b.clone(op, mapping));
+    for (auto [result, value] :
+         llvm::zip(call.getResults(), body.getTerminator()->getOperands()))
+      result.replaceAllUsesWith(mapping.lookupOrDefault(value));
+    call.erase();
+  }
+  for (auto function :
+       llvm::make_early_inc_range(library.getOps<func::FuncOp>()))
+    if (function->hasAttr(inlineAttr))
+      function.erase();
+}
 
 /// Adds the library's functions to a module.
-static LogicalResult addLibrary(ModuleOp module) {
+static LogicalResult addLibrary(ModuleOp module, bool hasFMA) {
   OwningOpRef<ModuleOp> parsed =
       parseSourceString<ModuleOp>(library, module.getContext());
   if (!parsed)
     return module.emitError("the library of observers can't be read");
+  inlineSmall(*parsed);
+  if (!hasFMA)
+    splitMultiplyAdds(*parsed);
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
   for (auto function : parsed->getOps<func::FuncOp>())
     b.clone(*function);
@@ -82,13 +139,12 @@ static void lower(onnxq::ObserveOp op) {
   Value buffer = op.getInput();
   int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
   auto axis = static_cast<int64_t>(op.getChannelAxis());
-  // Without channels, rows are along the last axis, and single elements where
-  // that is the only one.
-  int64_t split = axis >= 0 ? axis : std::max<int64_t>(rank - 1, 0);
-  Value outer = b.product(buffer, 0, axis < 0 && rank == 1 ? 1 : split);
-  Value inner = axis >= 0   ? b.product(buffer, axis + 1, rank)
-                : rank == 1 ? b.index(1)
-                            : b.product(buffer, split, rank);
+  // One channel is as none: what follows the first axis, which samples lie
+  // along, is a row.
+  bool isOne = op.getChannels() == 1;
+  int64_t split = isOne ? (op.getParts() > 1 && rank > 0) : axis;
+  Value outer = b.product(buffer, 0, split);
+  Value inner = b.product(buffer, isOne ? split : axis + 1, rank);
   b.call(observeFunction,
          {b.flat(buffer), b.product(buffer, 0, std::min<int64_t>(rank, 1)),
           outer, b.index(op.getChannels()), inner, b.flat(op.getState()),
@@ -119,6 +175,16 @@ static void lower(onnxq::ObserveSliceOp op) {
                          b.index(op.getBins()), b.flat(op.getScratch())});
 }
 
+static void lower(onnxq::ObserveRowsOp op) {
+  CallEmitter b(op);
+  b.call("onnxq_tile",
+         {b.flat(op.getBuffer()), op.getPlace(), b.index(op.getRows()),
+          op.getRow(), b.index(op.getOuter()), b.index(op.getChannels()),
+          b.flat(op.getState()), b.index(op.getOffset()),
+          b.index(op.getParts()), b.index(op.getBins()),
+          b.flat(op.getScratch())});
+}
+
 static void lower(onnxq::ObserveEndOp op) {
   CallEmitter b(op);
   b.call("onnxq_end", {b.index(op.getChannels()), b.flat(op.getState()),
@@ -129,6 +195,7 @@ static void lower(onnxq::ObserveEndOp op) {
 namespace {
 struct LowerObservers
     : public onnxquant::impl::LowerObserversBase<LowerObservers> {
+  using LowerObserversBase::LowerObserversBase;
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     WalkResult result = getOperation().walk([&](Operation *op) {
@@ -150,12 +217,13 @@ struct LowerObservers
       return signalPassFailure();
     if (ops.empty())
       return;
-    if (failed(addLibrary(getOperation())))
+    if (failed(addLibrary(getOperation(), fma)))
       return signalPassFailure();
     for (Operation *op : ops) {
       llvm::TypeSwitch<Operation *>(op)
           .Case<onnxq::ObserveOp, onnxq::ObserveBeginOp, onnxq::ObserveSliceOp,
-                onnxq::ObserveEndOp>([](auto concrete) { lower(concrete); });
+                onnxq::ObserveRowsOp, onnxq::ObserveEndOp>(
+              [](auto concrete) { lower(concrete); });
       op->erase();
     }
   }

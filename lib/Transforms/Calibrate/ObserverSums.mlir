@@ -1,5 +1,5 @@
 // What compiled observers call, first part: extremes, exact sums and histograms
-// of contiguous numbers. The second part is Observers.mlir.
+// of contiguous numbers. The others are ObserverTiles.mlir and Observers.mlir.
 //
 // How a sum is exact in vectors of double: take the numbers of a magnitude from
 // 2^(e-20) to below 2^e. They are multiples of 2^(e-43), so up to 1024 of them
@@ -85,7 +85,7 @@ func.func private @onnxq_valid_extent(%x: memref<?xf32>, %begin: index, %n: inde
 
 // The bounds, by their bits, of the magnitudes that are summed together with
 // the largest, and where the accumulator of their squares starts.
-func.func private @onnxq_band(%top: i32) -> (i32, f64) {
+func.func private @onnxq_band(%top: i32) -> (i32, f64) attributes {onnxq.inline} {
   %i1 = arith.constant 1 : i32
   %i19 = arith.constant 19 : i32
   %i20 = arith.constant 20 : i32
@@ -112,7 +112,7 @@ func.func private @onnxq_band(%top: i32) -> (i32, f64) {
 // Adds eight elements to the sums of a band: those within its bounds to the
 // sum, the squares' upper and lower parts; the largest below is kept.
 func.func private @onnxq_band_step(%e: vector<8xf32>, %lower: vector<8xi32>, %upper: vector<8xi32>, %s: vector<8xf64>, %q: vector<8xf64>, %l: vector<8xf64>, %below: vector<8xi32>)
-    -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xi32>) attributes {passthrough = ["alwaysinline"]} {
+    -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xi32>) attributes {onnxq.inline} {
   %magnitude = arith.constant dense<2147483647> : vector<8xi32>
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %izero = arith.constant dense<0> : vector<8xi32>
@@ -194,21 +194,15 @@ func.func private @onnxq_sums(%x: memref<?xf32>, %begin: index, %n: index, %larg
 // state[base + 32-bit limb] += value, exactly. A value is a multiple of
 // 2^(52 - bias).
 func.func private @onnxq_add(%state: memref<?xi64>, %base: index, %value: f64, %bias: i64) {
-  %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
   %zero = arith.constant 0.0 : f64
   %nonzero = arith.cmpf une, %value, %zero : f64
   scf.if %nonzero {
     %bits = arith.bitcast %value : f64 to i64
     %i52 = arith.constant 52 : i64
-    %i32 = arith.constant 32 : i64
-    %i5 = arith.constant 5 : i64
-    %i31 = arith.constant 31 : i64
     %i63 = arith.constant 63 : i64
     %expmask = arith.constant 2047 : i64
     %fracmask = arith.constant 4503599627370495 : i64
     %hidden = arith.constant 4503599627370496 : i64
-    %low = arith.constant 4294967295 : i64
     %i1075 = arith.constant 1075 : i64
     %e0 = arith.shrui %bits, %i52 : i64
     %e = arith.andi %e0, %expmask : i64
@@ -216,44 +210,66 @@ func.func private @onnxq_add(%state: memref<?xi64>, %base: index, %value: f64, %
     %m = arith.ori %f, %hidden : i64
     %p0 = arith.subi %e, %i1075 : i64
     %p = arith.addi %p0, %bias : i64
-    %limb = arith.shrui %p, %i5 : i64
-    %shift = arith.andi %p, %i31 : i64
-    %mlo = arith.andi %m, %low : i64
-    %mhi = arith.shrui %m, %i32 : i64
-    %a = arith.shli %mlo, %shift : i64
-    %b = arith.shli %mhi, %shift : i64
-    %l0 = arith.andi %a, %low : i64
-    %a1 = arith.shrui %a, %i32 : i64
-    %b0 = arith.andi %b, %low : i64
-    %l1 = arith.addi %a1, %b0 : i64
-    %l2 = arith.shrui %b, %i32 : i64
-    // All ones if negative: (l ^ sign) - sign negates.
     %sign = arith.shrsi %bits, %i63 : i64
-    %index = arith.index_cast %limb : i64 to index
-    %at0 = arith.addi %base, %index : index
-    %at1 = arith.addi %at0, %c1 : index
-    %at2 = arith.addi %at0, %c2 : index
-    %x0 = arith.xori %l0, %sign : i64
-    %n0 = arith.subi %x0, %sign : i64
-    %x1 = arith.xori %l1, %sign : i64
-    %n1 = arith.subi %x1, %sign : i64
-    %x2 = arith.xori %l2, %sign : i64
-    %n2 = arith.subi %x2, %sign : i64
-    %o0 = memref.load %state[%at0] : memref<?xi64>
-    %o1 = memref.load %state[%at1] : memref<?xi64>
-    %o2 = memref.load %state[%at2] : memref<?xi64>
-    %r0 = arith.addi %o0, %n0 : i64
-    %r1 = arith.addi %o1, %n1 : i64
-    %r2 = arith.addi %o2, %n2 : i64
-    memref.store %r0, %state[%at0] : memref<?xi64>
-    memref.store %r1, %state[%at1] : memref<?xi64>
-    memref.store %r2, %state[%at2] : memref<?xi64>
+    func.call @onnxq_add_shifted(%state, %base, %m, %sign, %p) : (memref<?xi64>, index, i64, i64, i64) -> ()
   }
   return
 }
 
+// The same of value * 2^p.
+func.func private @onnxq_add_integer(%state: memref<?xi64>, %base: index, %value: i64, %p: i64) {
+  %i63 = arith.constant 63 : i64
+  %sign = arith.shrsi %value, %i63 : i64
+  %x = arith.xori %value, %sign : i64
+  %m = arith.subi %x, %sign : i64
+  func.call @onnxq_add_shifted(%state, %base, %m, %sign, %p) : (memref<?xi64>, index, i64, i64, i64) -> ()
+  return
+}
+
+// The same of m * 2^p, negated if `sign` is all ones.
+func.func private @onnxq_add_shifted(%state: memref<?xi64>, %base: index, %m: i64, %sign: i64, %p: i64) attributes {onnxq.inline} {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %i5 = arith.constant 5 : i64
+  %i31 = arith.constant 31 : i64
+  %i32 = arith.constant 32 : i64
+  %low = arith.constant 4294967295 : i64
+  %limb = arith.shrui %p, %i5 : i64
+  %shift = arith.andi %p, %i31 : i64
+  %mlo = arith.andi %m, %low : i64
+  %mhi = arith.shrui %m, %i32 : i64
+  %a = arith.shli %mlo, %shift : i64
+  %b = arith.shli %mhi, %shift : i64
+  %l0 = arith.andi %a, %low : i64
+  %a1 = arith.shrui %a, %i32 : i64
+  %b0 = arith.andi %b, %low : i64
+  %l1 = arith.addi %a1, %b0 : i64
+  %l2 = arith.shrui %b, %i32 : i64
+  // (l ^ sign) - sign negates.
+  %index = arith.index_cast %limb : i64 to index
+  %at0 = arith.addi %base, %index : index
+  %at1 = arith.addi %at0, %c1 : index
+  %at2 = arith.addi %at0, %c2 : index
+  %x0 = arith.xori %l0, %sign : i64
+  %n0 = arith.subi %x0, %sign : i64
+  %x1 = arith.xori %l1, %sign : i64
+  %n1 = arith.subi %x1, %sign : i64
+  %x2 = arith.xori %l2, %sign : i64
+  %n2 = arith.subi %x2, %sign : i64
+  %o0 = memref.load %state[%at0] : memref<?xi64>
+  %o1 = memref.load %state[%at1] : memref<?xi64>
+  %o2 = memref.load %state[%at2] : memref<?xi64>
+  %r0 = arith.addi %o0, %n0 : i64
+  %r1 = arith.addi %o1, %n1 : i64
+  %r2 = arith.addi %o2, %n2 : i64
+  memref.store %r0, %state[%at0] : memref<?xi64>
+  memref.store %r1, %state[%at1] : memref<?xi64>
+  memref.store %r2, %state[%at2] : memref<?xi64>
+  return
+}
+
 // state[at] and state[at + 1] are a minimum and a maximum; widens them.
-func.func private @onnxq_widen(%state: memref<?xi64>, %at: index, %mn: f32, %mx: f32) {
+func.func private @onnxq_widen(%state: memref<?xi64>, %at: index, %mn: f32, %mx: f32) attributes {onnxq.inline} {
   %c1 = arith.constant 1 : index
   %at1 = arith.addi %at, %c1 : index
   %w0 = memref.load %state[%at] : memref<?xi64>
@@ -413,7 +429,62 @@ func.func private @onnxq_bin(%x: memref<?xf32>, %begin: index, %n: index, %scrat
   return
 }
 
-func.func private @onnxq_bump(%scratch: memref<?xi32>, %base: index, %bin: i32) attributes {passthrough = ["alwaysinline"]} {
+// The same of elements that all count: places first, then counts, so that no
+// count waits for a place. The numbers are smaller than half / scale.
+func.func private @onnxq_bin_clean(%x: memref<?xf32>, %begin: index, %n: index, %scratch: memref<?xi32>, %half: index, %scale: f32) attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c512 = arith.constant 512 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %places = memref.alloca() {alignment = 64 : i64} : memref<512xi32>
+  %halfi = arith.index_cast %half : index to i32
+  %wide = arith.muli %half, %c2 : index
+  %stride1 = arith.addi %wide, %c1 : index
+  %stride2 = arith.muli %stride1, %c2 : index
+  %stride3 = arith.muli %stride1, %c3 : index
+  %scalev = vector.broadcast %scale : f32 to vector<8xf32>
+  %halfv = vector.broadcast %halfi : i32 to vector<8xi32>
+  %rest = arith.remui %n, %c8 : index
+  %main = arith.subi %n, %rest : index
+  scf.for %i = %c0 to %main step %c512 {
+    %left = arith.subi %main, %i : index
+    %m = arith.minui %left, %c512 : index
+    %from = arith.addi %begin, %i : index
+    scf.for %k = %c0 to %m step %c8 {
+      %at = arith.addi %from, %k : index
+      %e = vector.load %x[%at] : memref<?xf32>, vector<8xf32>
+      %scaled = arith.mulf %e, %scalev : vector<8xf32>
+      %toward = arith.fptosi %scaled : vector<8xf32> to vector<8xi32>
+      %neg = arith.cmpf olt, %e, %zero : vector<8xf32>
+      %one = arith.extsi %neg : vector<8xi1> to vector<8xi32>
+      %place0 = arith.addi %toward, %halfv : vector<8xi32>
+      %place = arith.addi %place0, %one : vector<8xi32>
+      vector.store %place, %places[%k] : memref<512xi32>, vector<8xi32>
+    }
+    scf.for %k = %c0 to %m step %c4 {
+      %k1 = arith.addi %k, %c1 : index
+      %k2 = arith.addi %k, %c2 : index
+      %k3 = arith.addi %k, %c3 : index
+      %p0 = memref.load %places[%k] : memref<512xi32>
+      %p1 = memref.load %places[%k1] : memref<512xi32>
+      %p2 = memref.load %places[%k2] : memref<512xi32>
+      %p3 = memref.load %places[%k3] : memref<512xi32>
+      func.call @onnxq_bump(%scratch, %c0, %p0) : (memref<?xi32>, index, i32) -> ()
+      func.call @onnxq_bump(%scratch, %stride1, %p1) : (memref<?xi32>, index, i32) -> ()
+      func.call @onnxq_bump(%scratch, %stride2, %p2) : (memref<?xi32>, index, i32) -> ()
+      func.call @onnxq_bump(%scratch, %stride3, %p3) : (memref<?xi32>, index, i32) -> ()
+    }
+  }
+  %last = arith.addi %begin, %main : index
+  func.call @onnxq_bin(%x, %last, %rest, %scratch, %half, %scale) : (memref<?xf32>, index, index, memref<?xi32>, index, f32) -> ()
+  return
+}
+
+func.func private @onnxq_bump(%scratch: memref<?xi32>, %base: index, %bin: i32) attributes {onnxq.inline} {
   %one = arith.constant 1 : i32
   %i = arith.index_castui %bin : i32 to index
   %at = arith.addi %base, %i : index
@@ -521,41 +592,30 @@ func.func private @onnxq_collapse(%state: memref<?xi64>, %hist: index, %half: in
   return
 }
 
-// Widens a record's histogram until a row with these extremes fits. Returns
-// the exponent of its range.
-func.func private @onnxq_grow(%state: memref<?xi64>, %at: index, %hist: index, %half: index, %scratch: memref<?xi32>, %mn: f32, %mx: f32) -> i64 {
+// Widens a record's histogram until a magnitude, by its bits, fits. Returns the
+// exponent of its range.
+func.func private @onnxq_grow(%state: memref<?xi64>, %at: index, %hist: index, %half: index, %scratch: memref<?xi32>, %top: i32) -> i64 {
   %old = memref.load %state[%at] : memref<?xi64>
-  %some = arith.cmpf ole, %mn, %mx : f32
-  %new = scf.if %some -> (i64) {
-    %a = math.absf %mn : f32
-    %b = math.absf %mx : f32
-    %less = arith.cmpf olt, %a, %b : f32
-    %top = arith.select %less, %b, %a : f32
-    %bits = arith.bitcast %top : f32 to i32
-    %i23 = arith.constant 23 : i32
-    %e0 = arith.shrui %bits, %i23 : i32
-    %e1 = arith.extui %e0 : i32 to i64
-    %i126 = arith.constant 126 : i64
-    %e = arith.subi %e1, %i126 : i64
-    %grows = arith.cmpi sgt, %e, %old : i64
-    %r = scf.if %grows -> (i64) {
-      func.call @onnxq_flush(%scratch, %half, %state, %hist) : (memref<?xi32>, index, memref<?xi64>, index) -> ()
-      %d = arith.subi %e, %old : i64
-      // After so many levels everything is next to zero.
-      %i17 = arith.constant 17 : i64
-      %far = arith.cmpi sge, %d, %i17 : i64
-      scf.if %far {
-        func.call @onnxq_collapse(%state, %hist, %half) : (memref<?xi64>, index, index) -> ()
-      } else {
-        %levels = arith.index_cast %d : i64 to index
-        func.call @onnxq_fold(%state, %hist, %half, %levels) : (memref<?xi64>, index, index, index) -> ()
-      }
-      memref.store %e, %state[%at] : memref<?xi64>
-      scf.yield %e : i64
+  %i23 = arith.constant 23 : i32
+  %e0 = arith.shrui %top, %i23 : i32
+  %e1 = arith.extui %e0 : i32 to i64
+  %i126 = arith.constant 126 : i64
+  %e = arith.subi %e1, %i126 : i64
+  %grows = arith.cmpi sgt, %e, %old : i64
+  %new = scf.if %grows -> (i64) {
+    func.call @onnxq_flush(%scratch, %half, %state, %hist) : (memref<?xi32>, index, memref<?xi64>, index) -> ()
+    %d = arith.subi %e, %old : i64
+    // After so many levels everything is next to zero.
+    %i17 = arith.constant 17 : i64
+    %far = arith.cmpi sge, %d, %i17 : i64
+    scf.if %far {
+      func.call @onnxq_collapse(%state, %hist, %half) : (memref<?xi64>, index, index) -> ()
     } else {
-      scf.yield %old : i64
+      %levels = arith.index_cast %d : i64 to index
+      func.call @onnxq_fold(%state, %hist, %half, %levels) : (memref<?xi64>, index, index, index) -> ()
     }
-    scf.yield %r : i64
+    memref.store %e, %state[%at] : memref<?xi64>
+    scf.yield %e : i64
   } else {
     scf.yield %old : i64
   }

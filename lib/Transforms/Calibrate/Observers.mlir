@@ -1,14 +1,16 @@
-// What compiled observers call, second part: how a tensor goes to its record.
-// Both parts are text in the library: the pass onnxq-lower-observers parses them
+// What compiled observers call, third part: how a tensor goes to its record.
+// All parts are text in the library: the pass onnxq-lower-observers parses them
 // into each module that observes.
 //
 // All sums are exact, so that a record depends on the set of numbers only: not
 // on the order of samples, rows or channels, nor on how they are batched. The
 // places of words are those of ObserverLayout.h.
 
-// Adds contiguous elements with these extremes to the histogram.
-func.func private @onnxq_distribute(%x: memref<?xf32>, %begin: index, %n: index, %mn: f32, %mx: f32, %state: memref<?xi64>, %exponent: index, %hist: index, %half: index, %scratch: memref<?xi32>) {
-  %e = func.call @onnxq_grow(%state, %exponent, %hist, %half, %scratch, %mn, %mx) : (memref<?xi64>, index, index, index, memref<?xi32>, f32, f32) -> i64
+// Adds contiguous elements to the histogram. `top` is no smaller than their
+// largest magnitude that counts, by its bits, and one that the tensor holds; if
+// `clean`, all of them count.
+func.func private @onnxq_distribute(%x: memref<?xf32>, %begin: index, %n: index, %top: i32, %clean: i1, %state: memref<?xi64>, %exponent: index, %hist: index, %half: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
+  %e = func.call @onnxq_grow(%state, %exponent, %hist, %half, %scratch, %top) : (memref<?xi64>, index, index, index, memref<?xi32>, i32) -> i64
   // half / 2^e, by its bits.
   %halfi = arith.index_cast %half : index to i64
   %log = math.cttz %halfi : i64
@@ -19,13 +21,17 @@ func.func private @onnxq_distribute(%x: memref<?xf32>, %begin: index, %n: index,
   %f2 = arith.shli %f1, %i23 : i64
   %f3 = arith.trunci %f2 : i64 to i32
   %scale = arith.bitcast %f3 : i32 to f32
-  func.call @onnxq_bin(%x, %begin, %n, %scratch, %half, %scale) : (memref<?xf32>, index, index, memref<?xi32>, index, f32) -> ()
+  scf.if %clean {
+    func.call @onnxq_bin_clean(%x, %begin, %n, %scratch, %half, %scale) : (memref<?xf32>, index, index, memref<?xi32>, index, f32) -> ()
+  } else {
+    func.call @onnxq_bin(%x, %begin, %n, %scratch, %half, %scale) : (memref<?xf32>, index, index, memref<?xi32>, index, f32) -> ()
+  }
   return
 }
 
 // Where the lists of a record begin: extremes by channel, sums by channel,
 // counts by channel, the histogram.
-func.func private @onnxq_places(%base: index, %parts: index, %channels: index) -> (index, index, index, index) attributes {passthrough = ["alwaysinline"]} {
+func.func private @onnxq_places(%base: index, %parts: index, %channels: index) -> (index, index, index, index) attributes {onnxq.inline} {
   %c2 = arith.constant 2 : index
   %c14 = arith.constant 14 : index
   %c31 = arith.constant 31 : index
@@ -71,7 +77,7 @@ func.func private @onnxq_note(%state: memref<?xi64>, %base: index, %o: index, %o
 }
 
 // Adds to state[at].
-func.func private @onnxq_increase(%state: memref<?xi64>, %at: index, %by: i64) attributes {passthrough = ["alwaysinline"]} {
+func.func private @onnxq_increase(%state: memref<?xi64>, %at: index, %by: i64) attributes {onnxq.inline} {
   %old = memref.load %state[%at] : memref<?xi64>
   %new = arith.addi %old, %by : i64
   memref.store %new, %state[%at] : memref<?xi64>
@@ -117,6 +123,7 @@ func.func private @onnxq_begin(%first: index, %channels: index, %state: memref<?
       memref.store %zero, %scratch[%i] : memref<?xi32>
     }
   }
+  func.call @onnxq_clear_waiting(%channels, %bins, %scratch) : (index, index, memref<?xi32>) -> ()
   // Samples have extremes of their own where the first dimension divides.
   %samples0 = memref.load %state[%c0] : memref<?xi64>
   %samples1 = arith.maxsi %samples0, %i1 : i64
@@ -130,21 +137,18 @@ func.func private @onnxq_begin(%first: index, %channels: index, %state: memref<?
   return
 }
 
-// Adds the row at x[begin], of `length` elements, to the record: row `o` of
-// `outer`, all of channel `r`.
-func.func private @onnxq_slice(%x: memref<?xf32>, %begin: index, %length: index, %o: index, %outer: index, %r: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
+// Adds up to 1024 elements of channel `r` to the record, whatever they hold.
+func.func private @onnxq_any_piece(%x: memref<?xf32>, %at: index, %n: index, %o: index, %outer: index, %r: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c7 = arith.constant 7 : index
   %c9 = arith.constant 9 : index
   %c14 = arith.constant 14 : index
-  %c1024 = arith.constant 1024 : index
+  %false = arith.constant false
   %limit = arith.constant 2123789977 : i32
-  %half = arith.divui %bins, %c2 : index
   %has = arith.cmpi ugt, %bins, %c0 : index
   %pnan = arith.addi %base, %c2 : index
-  %pexp = arith.addi %base, %c7 : index
   %psquares = arith.addi %base, %c9 : index
   %p:4 = func.call @onnxq_places(%base, %parts, %channels) : (index, index, index) -> (index, index, index, index)
   %r2 = arith.muli %r, %c2 : index
@@ -152,34 +156,122 @@ func.func private @onnxq_slice(%x: memref<?xf32>, %begin: index, %length: index,
   %r14 = arith.muli %r, %c14 : index
   %psum = arith.addi %p#1, %r14 : index
   %pcount = arith.addi %p#2, %r : index
-  // Pieces that stay in the cache from one function to the next.
-  scf.for %i = %c0 to %length step %c1024 {
-    %left = arith.subi %length, %i : index
-    %n = arith.minui %left, %c1024 : index
-    %at = arith.addi %begin, %i : index
-    %s:3 = func.call @onnxq_extent(%x, %at, %n) : (memref<?xf32>, index, index) -> (f32, f32, i32)
-    %fine = arith.cmpi ult, %s#2, %limit : i32
-    %v:4 = scf.if %fine -> (f32, f32, i32, i64) {
-      %ni = arith.index_cast %n : index to i64
-      scf.yield %s#0, %s#1, %s#2, %ni : f32, f32, i32, i64
-    } else {
-      %t:3 = func.call @onnxq_valid_extent(%x, %at, %n, %c1) : (memref<?xf32>, index, index, index) -> (f32, f32, i32)
-      %valid = func.call @onnxq_count(%x, %at, %n, %state, %pnan) : (memref<?xf32>, index, index, memref<?xi64>, index) -> i64
-      scf.yield %t#0, %t#1, %t#2, %valid : f32, f32, i32, i64
-    }
-    func.call @onnxq_note(%state, %base, %o, %outer, %v#0, %v#1, %v#3) : (memref<?xi64>, index, index, index, f32, f32, i64) -> ()
-    func.call @onnxq_widen(%state, %pex, %v#0, %v#1) : (memref<?xi64>, index, f32, f32) -> ()
-    func.call @onnxq_increase(%state, %pcount, %v#3) : (memref<?xi64>, index, i64) -> ()
-    func.call @onnxq_sums(%x, %at, %n, %v#2, %state, %psum, %psquares) : (memref<?xf32>, index, index, i32, memref<?xi64>, index, index) -> ()
+  %s:3 = func.call @onnxq_extent(%x, %at, %n) : (memref<?xf32>, index, index) -> (f32, f32, i32)
+  %fine = arith.cmpi ult, %s#2, %limit : i32
+  %v:4 = scf.if %fine -> (f32, f32, i32, i64) {
+    %ni = arith.index_cast %n : index to i64
+    scf.yield %s#0, %s#1, %s#2, %ni : f32, f32, i32, i64
+  } else {
+    %t:3 = func.call @onnxq_valid_extent(%x, %at, %n, %c1) : (memref<?xf32>, index, index, index) -> (f32, f32, i32)
+    %valid = func.call @onnxq_count(%x, %at, %n, %state, %pnan) : (memref<?xf32>, index, index, memref<?xi64>, index) -> i64
+    scf.yield %t#0, %t#1, %t#2, %valid : f32, f32, i32, i64
+  }
+  func.call @onnxq_note(%state, %base, %o, %outer, %v#0, %v#1, %v#3) : (memref<?xi64>, index, index, index, f32, f32, i64) -> ()
+  func.call @onnxq_widen(%state, %pex, %v#0, %v#1) : (memref<?xi64>, index, f32, f32) -> ()
+  func.call @onnxq_increase(%state, %pcount, %v#3) : (memref<?xi64>, index, i64) -> ()
+  func.call @onnxq_sums(%x, %at, %n, %v#2, %state, %psum, %psquares) : (memref<?xf32>, index, index, i32, memref<?xi64>, index, index) -> ()
+  scf.if %has {
+    %half = arith.divui %bins, %c2 : index
+    %pexp = arith.addi %base, %c7 : index
+    func.call @onnxq_distribute(%x, %at, %n, %v#2, %fine, %state, %pexp, %p#3, %half, %scratch) : (memref<?xf32>, index, index, i32, i1, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+  }
+  return
+}
+
+// Adds 8 * `rows` elements of channel `r`, at most 2048, to the record, if they
+// lie within the band that the tensor's extremes make likely. Tells whether.
+func.func private @onnxq_likely_piece(%x: memref<?xf32>, %at: index, %rows: index, %o: index, %outer: index, %r: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>) -> i1 attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c5 = arith.constant 5 : index
+  %c6 = arith.constant 6 : index
+  %c7 = arith.constant 7 : index
+  %c8 = arith.constant 8 : index
+  %c14 = arith.constant 14 : index
+  %i23 = arith.constant 23 : i32
+  %bias = arith.constant 224 : i64
+  %true = arith.constant true
+  %zero = arith.constant dense<0.0> : vector<8xf64>
+  %inf = arith.constant dense<0x7F800000> : vector<8xf32>
+  %ninf = arith.constant dense<0xFF800000> : vector<8xf32>
+  %has = arith.cmpi ugt, %bins, %c0 : index
+  %pmin = arith.addi %base, %c5 : index
+  %pmax = arith.addi %base, %c6 : index
+  %w0 = memref.load %state[%pmin] : memref<?xi64>
+  %w1 = memref.load %state[%pmax] : memref<?xi64>
+  %b0 = arith.trunci %w0 : i64 to i32
+  %b1 = arith.trunci %w1 : i64 to i32
+  %low = arith.bitcast %b0 : i32 to f32
+  %high = arith.bitcast %b1 : i32 to f32
+  %before = func.call @onnxq_top(%low, %high) : (f32, f32) -> i32
+  %e = func.call @onnxq_guess(%before) : (i32) -> i32
+  %ebits = arith.shli %e, %i23 : i32
+  %band:2 = func.call @onnxq_band(%ebits) : (i32) -> (i32, f64)
+  %start = vector.broadcast %band#1 : f64 to vector<8xf64>
+  %v:6 = func.call @onnxq_look(%x, %at, %rows, %c8, %zero, %start, %zero, %inf, %ninf)
+      : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
+  %h:2 = func.call @onnxq_holds(%e, %v#0, %v#3, %v#4, %v#5) : (i32, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) -> (i1, i32)
+  scf.if %h#0 {
+    %p:4 = func.call @onnxq_places(%base, %parts, %channels) : (index, index, index) -> (index, index, index, index)
+    %r2 = arith.muli %r, %c2 : index
+    %pex = arith.addi %p#0, %r2 : index
+    %r14 = arith.muli %r, %c14 : index
+    %psum = arith.addi %p#1, %r14 : index
+    %pcount = arith.addi %p#2, %r : index
+    %mn = vector.reduction <minnumf>, %v#3 : vector<8xf32> into f32
+    %mx = vector.reduction <maxnumf>, %v#4 : vector<8xf32> into f32
+    %n = arith.muli %rows, %c8 : index
+    %ni = arith.index_cast %n : index to i64
+    func.call @onnxq_add_halves(%state, %psum, %v#0, %bias) : (memref<?xi64>, index, vector<8xf64>, i64) -> ()
+    func.call @onnxq_keep_squares(%state, %base, %v#1, %v#2, %start) : (memref<?xi64>, index, vector<8xf64>, vector<8xf64>, vector<8xf64>) -> ()
+    func.call @onnxq_note(%state, %base, %o, %outer, %mn, %mx, %ni) : (memref<?xi64>, index, index, index, f32, f32, i64) -> ()
+    func.call @onnxq_widen(%state, %pex, %mn, %mx) : (memref<?xi64>, index, f32, f32) -> ()
+    func.call @onnxq_increase(%state, %pcount, %ni) : (memref<?xi64>, index, i64) -> ()
     scf.if %has {
-      func.call @onnxq_distribute(%x, %at, %n, %v#0, %v#1, %state, %pexp, %p#3, %half, %scratch) : (memref<?xf32>, index, index, f32, f32, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+      %half = arith.divui %bins, %c2 : index
+      %pexp = arith.addi %base, %c7 : index
+      func.call @onnxq_distribute(%x, %at, %n, %h#1, %true, %state, %pexp, %p#3, %half, %scratch) : (memref<?xf32>, index, index, i32, i1, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+    }
+  }
+  return %h#0 : i1
+}
+
+// Adds the row at x[begin], of `length` elements, to the record: row `o` of
+// `outer`, all of channel `r`.
+func.func private @onnxq_slice(%x: memref<?xf32>, %begin: index, %length: index, %o: index, %outer: index, %r: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %c1024 = arith.constant 1024 : index
+  %c2048 = arith.constant 2048 : index
+  // Pieces that stay in the cache from one function to the next.
+  scf.for %i = %c0 to %length step %c2048 {
+    %left = arith.subi %length, %i : index
+    %n = arith.minui %left, %c2048 : index
+    %at = arith.addi %begin, %i : index
+    %rows = arith.divui %n, %c8 : index
+    %several = arith.cmpi ne, %rows, %c0 : index
+    %done = scf.if %several -> (index) {
+      %ok = func.call @onnxq_likely_piece(%x, %at, %rows, %o, %outer, %r, %channels, %state, %base, %parts, %bins, %scratch)
+          : (memref<?xf32>, index, index, index, index, index, index, memref<?xi64>, index, index, index, memref<?xi32>) -> i1
+      %all = arith.muli %rows, %c8 : index
+      %d = arith.select %ok, %all, %c0 : index
+      scf.yield %d : index
+    } else {
+      scf.yield %c0 : index
+    }
+    scf.for %k = %done to %n step %c1024 {
+      %rest = arith.subi %n, %k : index
+      %m = arith.minui %rest, %c1024 : index
+      %from = arith.addi %at, %k : index
+      func.call @onnxq_any_piece(%x, %from, %m, %o, %outer, %r, %channels, %state, %base, %parts, %bins, %scratch)
+          : (memref<?xf32>, index, index, index, index, index, index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
     }
   }
   return
 }
 
 // Eight neighbours, of which only the masked ones are there.
-func.func private @onnxq_lanes(%x: memref<?xf32>, %at: index, %full: i1, %mask: vector<8xi1>) -> vector<8xf32> attributes {passthrough = ["alwaysinline"]} {
+func.func private @onnxq_lanes(%x: memref<?xf32>, %at: index, %full: i1, %mask: vector<8xi1>) -> vector<8xf32> attributes {onnxq.inline} {
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %e = scf.if %full -> (vector<8xf32>) {
     %all = vector.load %x[%at] : memref<?xf32>, vector<8xf32>
@@ -332,77 +424,12 @@ func.func private @onnxq_columns(%x: memref<?xf32>, %begin: index, %rows: index,
   return %result#0, %result#1, %result#2 : f32, f32, i64
 }
 
-// Adds the rows from `o` to `to` of `outer`, each with one element for every
-// channel, to the record. They belong to one sample.
-func.func private @onnxq_tile(%x: memref<?xf32>, %o: index, %to: index, %outer: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
-  %c0 = arith.constant 0 : index
-  %c2 = arith.constant 2 : index
-  %c7 = arith.constant 7 : index
-  %c8 = arith.constant 8 : index
-  %c14 = arith.constant 14 : index
-  %l0 = arith.constant 0 : i64
-  %inf = arith.constant 0x7F800000 : f32
-  %ninf = arith.constant 0xFF800000 : f32
-  %half = arith.divui %bins, %c2 : index
-  %has = arith.cmpi ugt, %bins, %c0 : index
-  %pexp = arith.addi %base, %c7 : index
-  %p:4 = func.call @onnxq_places(%base, %parts, %channels) : (index, index, index) -> (index, index, index, index)
-  %rows = arith.subi %to, %o : index
-  %begin = arith.muli %o, %channels : index
-  %t:3 = scf.for %c = %c0 to %channels step %c8 iter_args(%mn = %inf, %mx = %ninf, %number = %l0) -> (f32, f32, i64) {
-    %left = arith.subi %channels, %c : index
-    %width = arith.minui %left, %c8 : index
-    %at = arith.addi %begin, %c : index
-    %c2nd = arith.muli %c, %c2 : index
-    %pe = arith.addi %p#0, %c2nd : index
-    %c14th = arith.muli %c, %c14 : index
-    %ps = arith.addi %p#1, %c14th : index
-    %pc = arith.addi %p#2, %c : index
-    %r:3 = func.call @onnxq_columns(%x, %at, %rows, %width, %channels, %state, %base, %pe, %ps, %pc) : (memref<?xf32>, index, index, index, index, memref<?xi64>, index, index, index, index) -> (f32, f32, i64)
-    %less = arith.cmpf olt, %r#0, %mn : f32
-    %mn2 = arith.select %less, %r#0, %mn : f32
-    %more = arith.cmpf ogt, %r#1, %mx : f32
-    %mx2 = arith.select %more, %r#1, %mx : f32
-    %number2 = arith.addi %number, %r#2 : i64
-    scf.yield %mn2, %mx2, %number2 : f32, f32, i64
-  }
-  func.call @onnxq_note(%state, %base, %o, %outer, %t#0, %t#1, %t#2) : (memref<?xi64>, index, index, index, f32, f32, i64) -> ()
-  scf.if %has {
-    %n = arith.muli %rows, %channels : index
-    func.call @onnxq_distribute(%x, %begin, %n, %t#0, %t#1, %state, %pexp, %p#3, %half, %scratch) : (memref<?xf32>, index, index, f32, f32, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
-  }
-  return
-}
-
-// Adds a tensor of rows with one element for every channel.
-func.func private @onnxq_across(%x: memref<?xf32>, %outer: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c8 = arith.constant 8 : index
-  %c64 = arith.constant 64 : index
-  %i1 = arith.constant 1 : i64
-  %pused = arith.addi %base, %c8 : index
-  %used0 = memref.load %state[%pused] : memref<?xi64>
-  %used = arith.maxsi %used0, %i1 : i64
-  %samples = arith.index_cast %used : i64 to index
-  %each = arith.divui %outer, %samples : index
-  scf.for %s = %c0 to %samples step %c1 {
-    %from = arith.muli %s, %each : index
-    %end = arith.addi %from, %each : index
-    scf.for %o = %from to %end step %c64 {
-      %o64 = arith.addi %o, %c64 : index
-      %to = arith.minui %o64, %end : index
-      func.call @onnxq_tile(%x, %o, %to, %outer, %channels, %state, %base, %parts, %bins, %scratch) : (memref<?xf32>, index, index, index, index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
-    }
-  }
-  return
-}
-
 // Ends to add a tensor to its record.
 func.func private @onnxq_end(%channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
   %has = arith.cmpi ugt, %bins, %c0 : index
+  func.call @onnxq_settle(%channels, %state, %base, %parts, %bins, %scratch) : (index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
   scf.if %has {
     %half = arith.divui %bins, %c2 : index
     %p:4 = func.call @onnxq_places(%base, %parts, %channels) : (index, index, index) -> (index, index, index, index)
@@ -416,8 +443,14 @@ func.func private @onnxq_observe(%x: memref<?xf32>, %first: index, %outer: index
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
+  %c40 = arith.constant 40 : index
+  %c48 = arith.constant 48 : index
   %bins1 = arith.addi %bins, %c1 : index
-  %room = arith.muli %bins1, %c4 : index
+  %histograms = arith.muli %bins1, %c4 : index
+  %groups = func.call @onnxq_groups(%channels) : (index) -> index
+  %waiting0 = arith.muli %groups, %c40 : index
+  %waiting = arith.addi %waiting0, %c48 : index
+  %room = arith.addi %histograms, %waiting : index
   %scratch = memref.alloca(%room) {alignment = 64 : i64} : memref<?xi32>
   func.call @onnxq_begin(%first, %channels, %state, %base, %parts, %bins, %scratch) : (index, index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
   // One element for each channel in a row, or rows within a channel.

@@ -1,5 +1,6 @@
 // onnxq-lower-observers: a call with the tensor as rows of channels.
 // RUN: onnxq-opt %s --onnxq-lower-observers --split-input-file | FileCheck %s
+// RUN: onnxq-opt %s --onnxq-lower-observers=fma=false --split-input-file | FileCheck %s --check-prefix=SPLIT
 
 // Channels of 16 elements each.
 // CHECK-LABEL: func.func @channels
@@ -9,9 +10,26 @@
 // CHECK: call @onnxq_observe(%[[FLAT]], {{.*}}, %[[STATE]],
 // CHECK-NOT: onnxq.observe
 // CHECK: func.func private @onnxq_extent
+// CHECK: func.func private @onnxq_tile
+// CHECK: math.fma
+// CHECK-NOT: call @onnxq_bump
 // CHECK: func.func private @onnxq_observe
+// SPLIT-LABEL: func.func @channels
+// SPLIT-NOT: math.fma
+// SPLIT: func.func private @onnxq_tile
+// SPLIT-NOT: math.fma
 func.func @channels(%x: memref<2x8x4x4xf32>, %state: memref<999xi64>) {
   onnxq.observe "x" %x into %state {bins = 16 : i64, channel_axis = 1 : i64, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : memref<2x8x4x4xf32>, memref<999xi64>
+  return
+}
+
+// -----
+
+// Rows of a block, each with an element for every channel.
+// CHECK-LABEL: func.func @rows
+// CHECK: call @onnxq_tile(%{{.*}}, %[[PLACE:.*]], %c4{{.*}}, %[[ROW:.*]], %c16{{.*}}, %c8{{.*}},
+func.func @rows(%x: memref<1x4x4x8xf32>, %place: index, %row: index, %scratch: memref<156xi32>, %state: memref<999xi64>) {
+  onnxq.observe_rows %x[%place] at %row with %scratch into %state {bins = 16 : i64, channels = 8 : i64, offset = 1 : i64, outer = 16 : i64, parts = 1 : i64, rows = 4 : i64} : memref<1x4x4x8xf32>, memref<156xi32>, memref<999xi64>
   return
 }
 

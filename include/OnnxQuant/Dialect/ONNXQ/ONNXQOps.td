@@ -70,13 +70,14 @@ def ONNXQ_ObserveBeginOp : ONNXQ_PartialOp<"observe_begin"> {
   let summary = "begin to observe a tensor in slices";
   let description = [{
     Prepares the record and clears `scratch`, which has room for four histograms
-    with one bin more. `first` is the tensor's first dimension. What the other
-    attributes mean is told by `onnxq.observe`.
+    with one bin more, and for sums that wait (ObserverTiles.mlir). `first` is
+    the tensor's first dimension. What the other attributes mean is told by
+    `onnxq.observe`.
 
     Example:
 
     ```mlir
-    onnxq.observe_begin %scratch into %state {bins = 16 : i64, channels = 8 : i64, first = 1 : i64, offset = 1 : i64, parts = 1 : i64} : memref<68xi32>, memref<999xi64>
+    onnxq.observe_begin %scratch into %state {bins = 16 : i64, channels = 8 : i64, first = 1 : i64, offset = 1 : i64, parts = 1 : i64} : memref<156xi32>, memref<999xi64>
     ```
   }];
   let arguments = !con(shared, (ins I64Attr:$first));
@@ -93,7 +94,7 @@ def ONNXQ_ObserveSliceOp : ONNXQ_PartialOp<"observe_slice"> {
     Example:
 
     ```mlir
-    onnxq.observe_slice %x[%n, %c] with %scratch into %state {bins = 16 : i64, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : memref<1x8x4x4xf32>, memref<68xi32>, memref<999xi64>
+    onnxq.observe_slice %x[%n, %c] with %scratch into %state {bins = 16 : i64, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : memref<1x8x4x4xf32>, memref<156xi32>, memref<999xi64>
     ```
   }];
   let arguments = !con((ins StaticShapeMemRefOf<[F32]>:$buffer, Index:$outer,
@@ -104,15 +105,36 @@ def ONNXQ_ObserveSliceOp : ONNXQ_PartialOp<"observe_slice"> {
   }];
 }
 
-def ONNXQ_ObserveEndOp : ONNXQ_PartialOp<"observe_end"> {
-  let summary = "end to observe a tensor in slices";
+def ONNXQ_ObserveRowsOp : ONNXQ_PartialOp<"observe_rows"> {
+  let summary = "count what some rows hold, the channel axis being the last";
   let description = [{
-    Adds the histograms in `scratch` to the record's.
+    Adds `rows` rows of a tensor, from number `row` of `outer` rows on, to the
+    record. Their elements begin at element `place` of the buffer and belong to
+    one sample. Up to 256 rows are taken at once.
 
     Example:
 
     ```mlir
-    onnxq.observe_end %scratch into %state {bins = 16 : i64, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : memref<68xi32>, memref<999xi64>
+    onnxq.observe_rows %x[%place] at %row with %scratch into %state {bins = 16 : i64, channels = 8 : i64, offset = 1 : i64, outer = 16 : i64, parts = 1 : i64, rows = 4 : i64} : memref<1x4x4x8xf32>, memref<156xi32>, memref<999xi64>
+    ```
+  }];
+  let arguments = !con((ins StaticShapeMemRefOf<[F32]>:$buffer, Index:$place,
+    Index:$row), shared, (ins I64Attr:$rows, I64Attr:$outer));
+  let assemblyFormat = [{
+    $buffer `[` $place `]` `at` $row `with` $scratch `into` $state attr-dict
+    `:` type($buffer) `,` type($scratch) `,` type($state)
+  }];
+}
+
+def ONNXQ_ObserveEndOp : ONNXQ_PartialOp<"observe_end"> {
+  let summary = "end to observe a tensor in slices";
+  let description = [{
+    Adds the histograms and sums in `scratch` to the record's.
+
+    Example:
+
+    ```mlir
+    onnxq.observe_end %scratch into %state {bins = 16 : i64, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : memref<156xi32>, memref<999xi64>
     ```
   }];
   let arguments = shared;

@@ -52,8 +52,10 @@ def FuseObservers : Pass<"onnxq-fuse-observers", "::mlir::ModuleOp"> {
   let summary = "compute and observe chains of elementwise ops slice by slice";
   let description = [{
     Puts neighbouring elementwise ops and observers of large buffers of one
-    shape into loops over the first two dimensions, so that a slice is observed
-    while it is in the cache.
+    shape into loops, so that a part of a buffer is observed while it is in the
+    cache: over the first two dimensions where channels are along the second,
+    over blocks of rows where they are along the last. Buffers that nothing else
+    reads become as small as a block.
 
     ```mlir
     linalg.generic {...} ins(%a : memref<1x8x96x96xf32>) outs(%b : memref<1x8x96x96xf32>) {...}
@@ -74,6 +76,7 @@ def FuseObservers : Pass<"onnxq-fuse-observers", "::mlir::ModuleOp"> {
     "::onnxquant::onnxq::ONNXQDialect"];
   let statistics = [
     Statistic<"numFused", "fused", "Observers that share a loop">,
+    Statistic<"numSmall", "small", "Buffers that are as small as a block">,
   ];
 }
 
@@ -81,8 +84,8 @@ def LowerObservers : Pass<"onnxq-lower-observers", "::mlir::ModuleOp"> {
   let summary = "turn observers of buffers into calls of vectorized loops";
   let description = [{
     Each `onnxq.observe` of a buffer becomes a call of a function that is added
-    to the module once: it reads the buffer row by row, updates extremes and
-    sums in vectors of sixteen, and while the row is in the cache adds it to the
+    to the module once: it reads the buffer tile by tile, updates extremes and
+    sums in vectors of eight, and while the tile is in the cache adds it to the
     histogram.
 
     ```mlir
@@ -95,6 +98,10 @@ def LowerObservers : Pass<"onnxq-lower-observers", "::mlir::ModuleOp"> {
     "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"fma", "fma", "bool", "true",
+      "the processor multiplies and adds in one step">,
+  ];
 }
 
 def Calibrate : Pass<"onnx-calibrate", "::mlir::ModuleOp"> {
