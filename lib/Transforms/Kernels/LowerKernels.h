@@ -19,7 +19,7 @@ llvm::LogicalResult lowerDotContract(onnxq::ContractOp op,
 /// Those of bytes whose weights are ordered in windows.
 void lowerQuadContract(onnxq::ContractOp op, const TargetInfo &target);
 void lowerStage(onnxq::StageOp op, const TargetInfo &target);
-void lowerWindow(onnxq::WindowOp op, const TargetInfo &target);
+void lowerWindow(onnxq::WindowOp op, const TargetInfo &target, int64_t threads);
 /// Those whose weights are packed for two rows of taps.
 void lowerPairedWindow(onnxq::WindowOp op, const TargetInfo &target);
 
