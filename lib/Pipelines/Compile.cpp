@@ -91,7 +91,9 @@ void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
 void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
                                          const CompileOptions &options) {
   buildONNXToKernelsPipeline(pm, options);
-  pm.addPass(createLowerKernels());
+  LowerKernelsOptions kernels;
+  kernels.threads = options.threads;
+  pm.addPass(createLowerKernels(kernels));
   pm.addPass(createLowerTransposes());
   if (options.threads > 1)
     pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());

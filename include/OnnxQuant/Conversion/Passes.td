@@ -256,7 +256,8 @@ def LowerKernels : Pass<"onnxq-lower-kernels", "::mlir::ModuleOp"> {
     of columns, tiles of rows), each of which sums its products in vectors and
     applies the epilogue to them. The last tile of rows begins earlier and
     computes some rows again; the last panel of columns has a tile of its own.
-    Places around the input are read from a row of zeros.
+    Places around the input are read from a row of zeros. `threads` decides on
+    the size of some blocks, never on a result.
 
     ```mlir
     onnxq.contract ins(%x, %w : memref<64x32xf32>, memref<512xf32>) outs(%y : memref<64x16xf32>) ...
@@ -273,6 +274,10 @@ def LowerKernels : Pass<"onnxq-lower-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"threads", "threads", "int64_t", "1",
+           "threads that share a kernel: its blocks are cut for so many">,
+  ];
   let statistics = [
     Statistic<"numLowered", "lowered", "Kernels that became loops">,
   ];

@@ -46,6 +46,7 @@ static LogicalResult lowerContract(ContractOp op, const TargetInfo &target) {
 
 namespace {
 struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
+  using LowerKernelsBase::LowerKernelsBase;
   void runOnOperation() override {
     TargetInfo target = getTargetInfo(getOperation());
     SmallVector<Operation *> ops;
@@ -59,7 +60,7 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
           return signalPassFailure();
       } else if (auto window = dyn_cast<WindowOp>(op)) {
         window.getPacked() ? kernels::lowerPairedWindow(window, target)
-                           : kernels::lowerWindow(window, target);
+                           : kernels::lowerWindow(window, target, threads);
       } else if (auto pack = dyn_cast<PackOp>(op)) {
         kernels::lowerPack(pack, target);
       } else {

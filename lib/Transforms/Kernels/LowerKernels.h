@@ -25,7 +25,7 @@ llvm::LogicalResult lowerMatrixContract(onnxq::ContractOp op,
 void lowerQuadContract(onnxq::ContractOp op, const TargetInfo &target);
 void lowerPack(onnxq::PackOp op, const TargetInfo &target);
 void lowerStage(onnxq::StageOp op, const TargetInfo &target);
-void lowerWindow(onnxq::WindowOp op, const TargetInfo &target);
+void lowerWindow(onnxq::WindowOp op, const TargetInfo &target, int64_t threads);
 /// Those whose weights are packed for two rows of taps.
 void lowerPairedWindow(onnxq::WindowOp op, const TargetInfo &target);
 

@@ -26,9 +26,10 @@ static constexpr int64_t maxColumns = 8;
 static constexpr int64_t maxProducts = 128;
 /// Static tiles at either edge; a window that needs more takes ranges.
 static constexpr int64_t maxEdgeTiles = 3;
-/// The most rows of a block, and the input that its tiles keep in the cache
-/// next to the processor.
-static constexpr int64_t mostRows = 16;
+/// The most rows of a block, of floats and of others, and the fewest that it is
+/// cut to for threads; the input that its tiles keep in the cache next to the
+/// processor.
+static constexpr int64_t mostFloatRows = 64, mostRows = 16, fewestRows = 8;
 static constexpr int64_t cachedBytes = 20 * 1024;
 /// What a cache takes at once, and images that are near anyway.
 static constexpr int64_t lineBytes = 64, smallInput = 128 * 1024;
@@ -37,7 +38,8 @@ static int64_t getElementBytes(const FlatBuffer &buffer) {
   return buffer.element.getIntOrFloatBitWidth() / 8;
 }
 
-WindowLowering::WindowLowering(onnxq::WindowOp op, const TargetInfo &target)
+WindowLowering::WindowLowering(onnxq::WindowOp op, const TargetInfo &target,
+                               int64_t threads)
     : op(op), b(op.getLoc(), op), in(b.flatten(op.getInput())),
       out(b.flatten(op.getInit())), spatial(op.getKernel().size()),
       channels(cast<MemRefType>(op.getInput().getType()).getShape().back()) {
@@ -53,6 +55,13 @@ WindowLowering::WindowLowering(onnxq::WindowOp op, const TargetInfo &target)
   int64_t free = target.numVectors - 2 - (op.getWeights() ? kernel : 0);
   columns = std::clamp<int64_t>(free / each, 2, maxColumns / each);
   columns = std::clamp<int64_t>(maxProducts / kernel, 1, columns);
+  rowsOfBlock = mostRows;
+  if (out.element.isF32() && spatial > 1) {
+    // As many rows as still give each thread two blocks.
+    int64_t rows = KernelBuilder::known(out.sizes[spatial - 1]).value_or(1);
+    int64_t share = threads > 1 ? rows / (2 * threads) : mostFloatRows;
+    rowsOfBlock = std::clamp(share, fewestRows, mostFloatRows);
+  }
   if (out.element.getIntOrFloatBitWidth() == 8)
     rounded = matchRounded(op.getEpilogue(), target);
 }
@@ -93,6 +102,32 @@ TapRow WindowLowering::getTapRow(size_t dim, TapRow row, Value tap) {
           b.add(b.mul(row.weight, op.getKernel()[dim]), tap)};
 }
 
+/// Runs `take` for `count` rows of taps, written out where all of them lie
+/// inside.
+SmallVector<Value> WindowLowering::forShortRows(
+    size_t dim, Value count, ValueRange carried,
+    function_ref<SmallVector<Value>(Value, ValueRange)> take) {
+  int64_t size = op.getKernel()[dim];
+  auto takeAll = [&] {
+    SmallVector<Value> results(carried);
+    for (int64_t i = 0; i < size; ++i)
+      results = take(b.index(i), results);
+    return results;
+  };
+  if (KernelBuilder::known(count) == size)
+    return takeAll();
+  Value isWhole =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, count, b.index(size));
+  auto choice = scf::IfOp::create(b, carried.getTypes(), isWhole,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(b, takeAll());
+  b.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(b, b.loop(count, carried, take));
+  return SmallVector<Value>(choice.getResults());
+}
+
 /// Runs `body` for every tap of the leading dimensions.
 SmallVector<Value> WindowLowering::forTapRows(size_t dim, TapRow row,
                                               ValueRange carried, RowFn body) {
@@ -104,11 +139,16 @@ SmallVector<Value> WindowLowering::forTapRows(size_t dim, TapRow row,
     return body(finishRow(row), carried);
   const TapRange &range = rowTaps[dim];
   Value count = b.sub(range.end, range.first);
-  if (dim + 2 < spatial || !math->takesPairs())
-    return b.loop(count, carried, [&](Value i, ValueRange values) {
+  if (dim + 2 < spatial || !math->takesPairs()) {
+    auto take = [&](Value i, ValueRange values) {
       TapRow next = getTapRow(dim, row, b.add(range.first, i));
       return forTapRows(dim + 1, next, values, body);
-    });
+    };
+    bool isShort = op.getKernel()[dim] * length * columns <= maxProducts;
+    if (dim + 2 == spatial && isShort)
+      return forShortRows(dim, count, carried, take);
+    return b.loop(count, carried, take);
+  }
   Value two = b.index(2), pairs = b.div(count, two);
   SmallVector<Value> sums =
       b.loop(pairs, carried, [&](Value i, ValueRange values) {
@@ -141,13 +181,13 @@ void WindowLowering::lower() {
   blockVectors = getBlockVectors();
   // The batch and the leading dimensions, blocks of rows, blocks of channels.
   SmallVector<Value> counts(out.sizes.begin(), out.sizes.begin() + spatial);
-  Value rows, rowsOfBlock;
+  Value rows, step;
   if (spatial > 1) {
     rows = counts.back();
-    Value blocks = b.ceilDiv(rows, b.index(mostRows));
+    Value blocks = b.ceilDiv(rows, b.index(rowsOfBlock));
     // No rows at all are no blocks.
     Value least = b.createOrFold<arith::MaxSIOp>(blocks, b.index(1));
-    rowsOfBlock = b.ceilDiv(rows, least);
+    step = b.ceilDiv(rows, least);
     counts.back() = blocks;
   }
   counts.push_back(b.index(llvm::divideCeil(vectors, blockVectors)));
@@ -155,9 +195,9 @@ void WindowLowering::lower() {
     rowPlaces.assign(places.begin(), places.end() - 1);
     firstVector = b.mul(places.back(), blockVectors);
     if (rows) {
-      firstRow = b.mul(rowPlaces.back(), rowsOfBlock);
+      firstRow = b.mul(rowPlaces.back(), step);
       numRows = b.createOrFold<arith::MaxSIOp>(
-          b.min(rowsOfBlock, b.sub(rows, firstRow)), b.index(0));
+          b.min(step, b.sub(rows, firstRow)), b.index(0));
     }
     emitColumns();
   });
@@ -391,6 +431,9 @@ void WindowLowering::fetchNextRow(Value column, int64_t tile, Value number,
     fetchColumns(in, b.add(place, corner), width, number, channel,
                  /*isWrite=*/false);
   }
+  // Floats are written as fast without.
+  if (out.element.isF32())
+    return;
   Value target = b.add(b.add(rowTarget, out.strides[spatial - 1]),
                        b.mul(column, out.strides[spatial]));
   fetchColumns(out, target, tile, number, channel, /*isWrite=*/true);
@@ -517,6 +560,7 @@ void WindowLowering::finish(Value column, Value channel, int64_t valid,
   b.storeVector(result, out.memory, place, valid);
 }
 
-void kernels::lowerWindow(onnxq::WindowOp op, const TargetInfo &target) {
-  WindowLowering(op, target).lower();
+void kernels::lowerWindow(onnxq::WindowOp op, const TargetInfo &target,
+                          int64_t threads) {
+  WindowLowering(op, target, threads).lower();
 }

@@ -63,7 +63,8 @@ struct TapRow {
 
 class WindowLowering {
 public:
-  WindowLowering(onnxq::WindowOp op, const TargetInfo &target);
+  WindowLowering(onnxq::WindowOp op, const TargetInfo &target,
+                 int64_t threads = 1);
   virtual ~WindowLowering() = default;
   void lower();
 
@@ -74,6 +75,11 @@ protected:
       llvm::ArrayRef<TapRow>, mlir::ValueRange)>;
   llvm::SmallVector<mlir::Value>
   forTapRows(size_t dim, TapRow row, mlir::ValueRange carried, RowFn body);
+  llvm::SmallVector<mlir::Value> forShortRows(
+      size_t dim, mlir::Value count, mlir::ValueRange carried,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
+                                                        mlir::ValueRange)>
+          take);
   TapRow getTapRow(size_t dim, TapRow row, mlir::Value tap);
   /// What is the same for all columns of the row at hand.
   virtual void startRow();
@@ -125,8 +131,8 @@ protected:
   int64_t lanes;
   /// Set if the epilogue ends in a byte that has a shorter form.
   std::optional<RoundedEpilogue> rounded;
-  /// Columns of a tile, and vectors of channels of a block.
-  int64_t columns, blockVectors = 1;
+  /// Columns of a tile, and vectors of channels and rows of a block.
+  int64_t columns, blockVectors = 1, rowsOfBlock;
   /// The block at hand: its rows and its first vector of channels.
   mlir::Value firstRow, numRows, firstVector;
   /// The row at hand: its place in the output, where it begins in input and
