@@ -48,6 +48,7 @@ namespace onnxquant::kernels {
 template std::optional<std::vector<int8_t>> readConstant(Value);
 template std::optional<std::vector<int16_t>> readConstant(Value);
 template std::optional<std::vector<int32_t>> readConstant(Value);
+template std::optional<std::vector<float>> readConstant(Value);
 } // namespace onnxquant::kernels
 
 Value kernels::makePayload(ImplicitLocOpBuilder &b, Type element,
