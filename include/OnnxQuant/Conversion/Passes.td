@@ -199,6 +199,12 @@ def FoldBytes : Pass<"onnxq-fold-bytes", "::mlir::ModuleOp"> {
     A byte that was rounded and clamped as a float, and becomes one again, is
     the float before.
 
+    Wherever a quotient by a constant is rounded to a byte, it is a sum of two
+    products instead, if the target can multiply and add at once and the same
+    integer comes out for every float, which only those next to a half can
+    disprove. Maxima and minima of what is proved to be a finite number are
+    comparisons, and operands whose elements are all the same are constants.
+
     ```mlir
     %b = arith.trunci %whole : i32 to i8          // 0 to 255
     %r = ... arith.sitofp, arith.mulf %scale      // dequantized
@@ -214,6 +220,7 @@ def FoldBytes : Pass<"onnxq-fold-bytes", "::mlir::ModuleOp"> {
     Statistic<"numFolded", "folded", "Bytes that are an earlier one, clamped at most">,
     Statistic<"numMultiplied", "multiplied", "Divisions that became multiplications">,
     Statistic<"numKept", "kept as floats", "Bytes that aren't widened again">,
+    Statistic<"numConstants", "constants", "Operands that became constants">,
   ];
 }
 

@@ -4,8 +4,11 @@
 // two.
 
 #include "ByteFunctions.h"
+#include "ConstantExtras.h"
+#include "NumberBounds.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "RoundedDivisions.h"
 #include "RoundedEpilogue.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -164,9 +167,9 @@ static bool multiplyInstead(ByteFunction &function, size_t number,
   return replaceDivision(function, number, {first, rest, second}, table);
 }
 
-/// A maximum or minimum with a constant by comparing, which is one instruction
-/// on many processors: numbers that come from bytes are numbers. Zeros of
-/// either sign must stay what they are.
+/// A maximum or minimum of a number with a constant by comparing, which is one
+/// instruction on many processors. Zeros of either sign must stay what they
+/// are.
 static Value compareInstead(Operation *op) {
   FloatAttr bound;
   bool isMax = isa<arith::MaximumFOp>(op);
@@ -183,9 +186,26 @@ static Value compareInstead(Operation *op) {
   return arith::SelectOp::create(b, isInside, x, limit);
 }
 
+/// Whether it may matter which sign the zeros of a block have: what it yields
+/// is no integer, or something divides by them or looks at the sign.
+static bool mayShowZeros(Block &block) {
+  if (!block.getTerminator()->getOperand(0).getType().isInteger())
+    return true;
+  return llvm::any_of(block.without_terminator(), [](Operation &op) {
+    if (auto divide = dyn_cast<arith::DivFOp>(op))
+      return !matchPattern(divide.getRhs(), m_Constant());
+    return !op.hasTrait<OpTrait::ConstantLike>() &&
+           !isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp,
+                arith::CmpFOp, arith::SelectOp, arith::MaximumFOp,
+                arith::MinimumFOp, arith::FPToSIOp, arith::SIToFPOp,
+                arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::AddIOp,
+                arith::SubIOp, math::FmaOp, math::RoundEvenOp>(op);
+  });
+}
+
 /// The float that a byte was before, if `op` makes it one again; less a zero
 /// point where that is taken between.
-static Value findFloat(arith::SIToFPOp op) {
+static Value findFloat(arith::SIToFPOp op, bool keepsZeros) {
   Value wide = op.getIn();
   IntegerAttr zero;
   if (auto sub = wide.getDefiningOp<arith::SubIOp>()) {
@@ -207,12 +227,9 @@ static Value findFloat(arith::SIToFPOp op) {
   auto byte = kernels::matchClamped(narrow);
   if (!byte || (isUnsigned ? byte->low < 0 : byte->high > 127))
     return {};
-  if (!zero || zero.getInt() == 0)
-    return byte->clamped;
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  Value number = arith::ConstantOp::create(
-      b, b.getF32FloatAttr(static_cast<float>(zero.getInt())));
-  return arith::SubFOp::create(b, byte->clamped, number);
+  return kernels::emitDifference(b, *byte, zero ? zero.getInt() : 0,
+                                 keepsZeros);
 }
 
 static void eraseUnused(Block &block) {
@@ -229,17 +246,22 @@ struct FoldBytes : public onnxquant::impl::FoldBytesBase<FoldBytes> {
   void runOnOperation() override {
     hasFMA = getTargetInfo(getOperation()).hasFMA;
     getOperation().walk([&](Operation *op) {
-      if (auto kernel = dyn_cast<onnxq::KernelOpInterface>(op))
+      if (auto kernel = dyn_cast<onnxq::KernelOpInterface>(op)) {
+        numConstants += kernels::foldConstantExtras(kernel);
         fold(kernel.getEpilogue().front());
-      else if (auto generic = dyn_cast<linalg::GenericOp>(op))
-        if (generic.getNumReductionLoops() == 0)
-          fold(*generic.getBody());
+      } else if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+        if (generic.getNumReductionLoops() != 0)
+          return;
+        numConstants += kernels::foldConstantInputs(generic);
+        fold(*generic.getBody());
+      }
     });
   }
 
 private:
   void fold(Block &block);
   void simplify(ByteFunction function);
+  void compareNumbers(Block &block);
 
   bool hasFMA = false;
 };
@@ -284,11 +306,25 @@ void FoldBytes::fold(Block &block) {
   for (size_t i = 0; i < count; ++i)
     simplify(kernels::findByteFunctions(block)[i]);
   eraseUnused(block);
+  bool keepsZeros = mayShowZeros(block);
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
     if (auto convert = dyn_cast<arith::SIToFPOp>(op))
-      if (Value number = findFloat(convert)) {
+      if (Value number = findFloat(convert, keepsZeros)) {
         convert.replaceAllUsesWith(number);
         ++numKept;
       }
+  compareNumbers(block);
+  if (hasFMA)
+    numMultiplied += kernels::multiplyRounded(block);
   eraseUnused(block);
+}
+
+/// Maxima and minima of what is proved to be a number.
+void FoldBytes::compareNumbers(Block &block) {
+  kernels::NumberBounds bounds;
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
+    if (isa<arith::MaximumFOp, arith::MinimumFOp>(op) &&
+        bounds.get(op.getOperand(0)))
+      if (Value value = compareInstead(&op))
+        op.replaceAllUsesWith(ValueRange(value));
 }

@@ -50,6 +50,16 @@ static bool isWhole(Value number) {
   return number.getDefiningOp<math::RoundEvenOp>() != nullptr;
 }
 
+std::optional<ClampedNumber> kernels::matchClampedNumber(Value clamped) {
+  auto upper = matchBound(clamped, arith::CmpFPredicate::OLT);
+  if (!upper)
+    return std::nullopt;
+  auto lower = matchBound(upper->first, arith::CmpFPredicate::OGT);
+  if (!lower || lower->second > upper->second || !isWhole(lower->first))
+    return std::nullopt;
+  return ClampedNumber{lower->first, lower->second, upper->second};
+}
+
 std::optional<ClampedByte> kernels::matchClamped(Value byte) {
   auto narrow = byte.getDefiningOp<arith::TruncIOp>();
   auto whole = narrow ? narrow.getIn().getDefiningOp<arith::FPToSIOp>()
@@ -57,20 +67,18 @@ std::optional<ClampedByte> kernels::matchClamped(Value byte) {
   if (!whole || !narrow.getType().isInteger(8) ||
       !whole.getType().isInteger(32))
     return std::nullopt;
-  auto upper = matchBound(whole.getIn(), arith::CmpFPredicate::OLT);
-  if (!upper)
+  auto number = matchClampedNumber(whole.getIn());
+  if (!number)
     return std::nullopt;
-  auto lower = matchBound(upper->first, arith::CmpFPredicate::OGT);
-  if (!lower || lower->second > upper->second || !isWhole(lower->first))
+  int64_t least = number->low < 0 ? -128 : 0;
+  if (number->low < least || number->high > least + 255)
     return std::nullopt;
-  int64_t least = lower->second < 0 ? -128 : 0;
-  if (lower->second < least || upper->second > least + 255)
-    return std::nullopt;
-  return ClampedByte{lower->first, whole.getIn(), lower->second, upper->second};
+  return ClampedByte{number->number, whole.getIn(), number->low, number->high};
 }
 
-Value kernels::emitClamped(ImplicitLocOpBuilder &b, Value number, int64_t low,
-                           int64_t high) {
+/// A number clamped to bounds that are whole.
+static Value clampTo(ImplicitLocOpBuilder &b, Value number, int64_t low,
+                     int64_t high) {
   auto bound = [&](Value x, int64_t limit, arith::CmpFPredicate predicate) {
     Value edge = arith::ConstantOp::create(
         b, b.getF32FloatAttr(static_cast<float>(limit)));
@@ -78,7 +86,26 @@ Value kernels::emitClamped(ImplicitLocOpBuilder &b, Value number, int64_t low,
     return arith::SelectOp::create(b, isInside, x, edge).getResult();
   };
   Value x = bound(number, low, arith::CmpFPredicate::OGT);
-  x = bound(x, high, arith::CmpFPredicate::OLT);
+  return bound(x, high, arith::CmpFPredicate::OLT);
+}
+
+Value kernels::emitDifference(ImplicitLocOpBuilder &b, const ClampedByte &byte,
+                              int64_t zero, bool keepsZeros) {
+  // A sum of whole numbers is exact: what was added for the byte need not be.
+  // But a zero may have another sign then.
+  if (auto add = byte.number.getDefiningOp<arith::AddFOp>())
+    if (!keepsZeros && zero != 0 && readWhole(add.getRhs()) == zero)
+      return clampTo(b, add.getLhs(), byte.low - zero, byte.high - zero);
+  if (zero == 0)
+    return byte.clamped;
+  Value number =
+      arith::ConstantOp::create(b, b.getF32FloatAttr(static_cast<float>(zero)));
+  return arith::SubFOp::create(b, byte.clamped, number);
+}
+
+Value kernels::emitClamped(ImplicitLocOpBuilder &b, Value number, int64_t low,
+                           int64_t high) {
+  Value x = clampTo(b, number, low, high);
   x = arith::FPToSIOp::create(b, b.getI32Type(), x);
   return arith::TruncIOp::create(b, b.getI8Type(), x);
 }

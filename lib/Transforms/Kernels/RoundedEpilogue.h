@@ -14,6 +14,16 @@
 
 namespace onnxquant::kernels {
 
+/// A number of type f32, rounded, between bounds that are whole.
+struct ClampedNumber {
+  /// Before it is clamped.
+  mlir::Value number;
+  int64_t low, high;
+};
+
+/// What a number is clamped from; none if it is no such number.
+std::optional<ClampedNumber> matchClampedNumber(mlir::Value clamped);
+
 /// A byte that is a number of type f32 clamped to bounds; the number is whole
 /// within them.
 struct ClampedByte {
@@ -27,6 +37,12 @@ std::optional<ClampedByte> matchClamped(mlir::Value byte);
 /// The byte of a number, clamped to other bounds.
 mlir::Value emitClamped(mlir::ImplicitLocOpBuilder &b, mlir::Value number,
                         int64_t low, int64_t high);
+
+/// The number that a byte less a zero point is; zero with whichever sign unless
+/// `keepsZeros`.
+mlir::Value emitDifference(mlir::ImplicitLocOpBuilder &b,
+                           const ClampedByte &byte, int64_t zero,
+                           bool keepsZeros);
 
 /// An epilogue that ends so.
 struct RoundedEpilogue {

@@ -176,3 +176,64 @@ func.func @add(%x: tensor<8xi8>, %y: tensor<8xi8>, %e: tensor<8xi8>) -> tensor<8
   } -> tensor<8xi8>
   return %s : tensor<8xi8>
 }
+
+// -----
+
+// The quotient of any float, rounded to a byte: two products where they can be
+// added at once. The maximum never meets anything but numbers, and the extras'
+// elements are all the same.
+// CHECK-LABEL: func.func @float_to_byte
+// CHECK: onnxq.contract {{.*}} extras(%{{[^,]*}} : tensor<6xf32>) outs
+// CHECK: ^bb0(%[[ACC:.*]]: i32, %[[FACTOR:.*]]: f32):
+// CHECK: %[[X:.*]] = arith.mulf %{{.*}}, %[[FACTOR]] : f32
+// CHECK-NOT: arith.maximumf
+// CHECK: %[[M:.*]] = arith.select
+// CHECK: %[[S:.*]] = arith.mulf %[[M]], %[[SPLAT:.*]] : f32
+// FMA-NOT: arith.divf
+// FMA: %[[LOW:.*]] = arith.mulf %[[S]], %{{.*}} : f32
+// FMA: %[[Q:.*]] = math.fma %[[S]], %{{.*}}, %[[LOW]] : f32
+// PLAIN: %[[Q:.*]] = arith.divf %[[S]]
+// CHECK: math.roundeven %[[Q]]
+func.func @float_to_byte(%x: tensor<4x8xi8>, %w: tensor<1x8x6xi8>, %e: tensor<4x6xi8>) -> tensor<4x6xi8> {
+  %zero = arith.constant 0.0 : f32
+  %top = arith.constant 255.0 : f32
+  %point = arith.constant 3.0 : f32
+  %scale = arith.constant 0.0123 : f32
+  %factors = arith.constant dense<[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]> : tensor<6xf32>
+  %same = arith.constant dense<0.7> : tensor<1x1xf32>
+  %y = onnxq.contract ins(%x, %w : tensor<4x8xi8>, tensor<1x8x6xi8>) extras(%factors, %same : tensor<6xf32>, tensor<1x1xf32>) outs(%e : tensor<4x6xi8>) attributes {extra_maps = [affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (0, 0)>]} {
+  ^bb0(%acc: i32, %factor: f32, %only: f32):
+    %a = arith.sitofp %acc : i32 to f32
+    %m = arith.mulf %a, %factor : f32
+    %max = arith.maximumf %m, %zero : f32
+    %p = arith.mulf %max, %only : f32
+    %q = arith.divf %p, %scale : f32
+    %r = math.roundeven %q : f32
+    %s = arith.addf %r, %point : f32
+    %c0 = arith.cmpf ogt, %s, %zero : f32
+    %l = arith.select %c0, %s, %zero : f32
+    %c1 = arith.cmpf olt, %l, %top : f32
+    %h = arith.select %c1, %l, %top : f32
+    %i = arith.fptosi %h : f32 to i32
+    %b = arith.trunci %i : i32 to i8
+    onnxq.yield %b : i8
+  } -> tensor<4x6xi8>
+  return %y : tensor<4x6xi8>
+}
+
+// -----
+
+// Factors of run time may not be finite: the maximum stays.
+// CHECK-LABEL: func.func @unknown_factor
+// CHECK: arith.maximumf
+func.func @unknown_factor(%x: tensor<4x8xi8>, %w: tensor<1x8x6xi8>, %f: tensor<6xf32>, %e: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = onnxq.contract ins(%x, %w : tensor<4x8xi8>, tensor<1x8x6xi8>) extras(%f : tensor<6xf32>) outs(%e : tensor<4x6xf32>) attributes {extra_maps = [affine_map<(m, n) -> (n)>]} {
+  ^bb0(%acc: i32, %factor: f32):
+    %a = arith.sitofp %acc : i32 to f32
+    %m = arith.mulf %a, %factor : f32
+    %max = arith.maximumf %m, %zero : f32
+    onnxq.yield %max : f32
+  } -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
+}

@@ -1,0 +1,19 @@
+// Operands of epilogues and elementwise bodies that are one constant.
+
+#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_CONSTANTEXTRAS_H
+#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_CONSTANTEXTRAS_H
+
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace onnxquant::kernels {
+
+/// Puts constants into the place of a kernel's extras whose elements are all
+/// the same; tells how many.
+int64_t foldConstantExtras(onnxq::KernelOpInterface kernel);
+/// The same for the inputs of an elementwise op, which stay operands.
+int64_t foldConstantInputs(mlir::linalg::GenericOp generic);
+
+} // namespace onnxquant::kernels
+
+#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_CONSTANTEXTRAS_H

@@ -1,0 +1,27 @@
+// What is known of the floats of an epilogue or an elementwise body: that they
+// are numbers, and how large.
+
+#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_NUMBERBOUNDS_H
+#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_NUMBERBOUNDS_H
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+#include <optional>
+
+namespace onnxquant::kernels {
+
+class NumberBounds {
+public:
+  /// The largest magnitude that an `f32` can have; none if it may not be a
+  /// finite number. Sums are finite, products with finite scales too.
+  std::optional<double> get(mlir::Value value);
+
+private:
+  std::optional<double> compute(mlir::Value value);
+
+  llvm::DenseMap<mlir::Value, std::optional<double>> known;
+};
+
+} // namespace onnxquant::kernels
+
+#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_NUMBERBOUNDS_H

@@ -1,0 +1,30 @@
+// Divisions whose quotient is rounded to a byte, as multiplications.
+
+#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_ROUNDEDDIVISIONS_H
+#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_ROUNDEDDIVISIONS_H
+
+#include "mlir/IR/Block.h"
+#include <cstdint>
+#include <optional>
+
+namespace onnxquant::kernels {
+
+/// A reciprocal in two parts: x / scale is x * high + x * low, the second
+/// product rounded, the sum rounded once.
+struct TwoPartReciprocal {
+  float high, low;
+};
+
+/// The parts for a scale, if they give the same as the division for every
+/// float, once the quotient is rounded half to even and clamped to `least` and
+/// `most`; none if a quotient differs.
+std::optional<TwoPartReciprocal> findReciprocal(float scale, int64_t least,
+                                                int64_t most);
+
+/// Multiplies in place of dividing by a constant wherever a block rounds the
+/// quotient and clamps it; tells how often.
+int64_t multiplyRounded(mlir::Block &block);
+
+} // namespace onnxquant::kernels
+
+#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_ROUNDEDDIVISIONS_H
