@@ -47,7 +47,7 @@ OPTIONS = {
     "--keep-removable-activations": True, "--exclude-output-quantization": False, "--force-quantize-no-input-check": False,
     "--block-size 4": True, "--block-size 4 --weight-type s4": True, "--contrib-ops": False,
     "--contrib-qdq --activation-type u16": True, "--int16-first 2": True, "--int16-tensors pooled": True,
-    "--weight-rounding sums": False, "--bias-correction none": False,
+    "--weight-rounding sums": False, "--channel-scaling none": True, "--channel-scaling depthwise": False, "--bias-correction none": False,
 }
 
 
@@ -61,6 +61,10 @@ def network(path):
     b.nodes[-1].name = "second"
     third = b.conv(b.node("Sigmoid", [b.node("Add", [second, pooled])]))
     b.nodes[-1].name = "third"
+    # Channels of very different ranges, read by a depthwise convolution.
+    b.constants["spread"] = np.geomspace(0.05, 4, 8).astype(np.float32).reshape(8, 1, 1, 1) * ops.f32(8, 8, 1, 1, scale=0.3)
+    third = b.node("Relu", [b.node("Conv", [third, "spread"])])
+    third = b.node("Conv", [third, b.constant(ops.f32(8, 1, 3, 3))], group=8, pads=[1, 1, 1, 1])
     rows = b.node("Gemm", [b.node("Flatten", [third]), b.constant(ops.f32(5, 200, scale=0.1)), b.constant(ops.f32(5))], transB=1)
     row = b.node("MatMul", [rows, b.constant(ops.f32(5, 6))])
     wide, tall = (b.node("Unsqueeze", [row, b.constant(np.array([axis]))]) for axis in (1, 2))

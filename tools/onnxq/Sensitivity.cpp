@@ -58,8 +58,10 @@ static std::optional<int> check(const Arguments &parser,
       !settings.quantize.quantizationMode.empty())
     return parser.wrong("layers are switched in the form qdq: options '--mode' "
                         "and '--quantization-mode' can't be given");
-  // A clamp that a quantizer stands for would be missing without it.
+  // A clamp that a quantizer stands for would be missing without it, and so
+  // would the factors of channels that were scaled.
   settings.quantize.keepActivations = true;
+  settings.quantize.channelScaling = "none";
   auto method = parseMethod(settings.method);
   if (!method)
     return parser.wrong(llvm::toString(method.takeError()));

@@ -98,6 +98,15 @@ void onnxquant::onnx::setCalibration(ModuleOp module,
   module->setAttr(calibrationAttr, b.getDictionaryAttr(entries));
 }
 
+void onnxquant::onnx::addCalibration(ModuleOp module,
+                                     const Calibration &calibration) {
+  Builder b(module.getContext());
+  NamedAttrList entries(module->getAttrOfType<DictionaryAttr>(calibrationAttr));
+  for (const auto &[name, range] : calibration)
+    entries.set(name, writeEntry(range, b));
+  module->setAttr(calibrationAttr, entries.getDictionary(b.getContext()));
+}
+
 /// The name that the graph of a Loop or Scan gives to one of its inputs.
 static StringRef inputNameOf(BlockArgument argument) {
   Region *region = argument.getOwner()->getParent();

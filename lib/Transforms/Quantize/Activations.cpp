@@ -14,6 +14,10 @@ using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::quantize;
 
+/// How much wider than observed ranges are taken: of vectors, and of tensors
+/// of 16 bits.
+static constexpr double vectorMargin = 1.5, wideMargin = 2;
+
 namespace {
 
 class ActivationCollector {
@@ -202,6 +206,27 @@ void ActivationCollector::widen() {
   }
 }
 
+/// Other samples go beyond the range of those that were seen, and what is cut
+/// off costs more than wider steps where these are fine anyway, in 16 bits, or
+/// where there were few numbers to take a range from: in a vector for each
+/// sample.
+static RealRange withMargin(Value value, RealRange range, QuantType type) {
+  auto op = value.getDefiningOp<QuantizableOpInterface>();
+  double margin = type.bits == 16 ? wideMargin : 1;
+  if (op && !op.movesData() && isVector(value))
+    margin = std::max(margin, vectorMargin);
+  if (op && op.getFixedRange(QuantizedForm::None))
+    return range;
+  range.min *= margin;
+  range.max *= margin;
+  std::optional<RealRange> clamp = op ? op.getClamp() : std::nullopt;
+  if (clamp) {
+    range.min = std::clamp(range.min, clamp->min, clamp->max);
+    range.max = std::clamp(range.max, clamp->min, clamp->max);
+  }
+  return range;
+}
+
 LogicalResult ActivationCollector::useRange(ArrayRef<Value> group) {
   std::optional<RealRange> all;
   auto add = [&](RealRange range) {
@@ -211,10 +236,11 @@ LogicalResult ActivationCollector::useRange(ArrayRef<Value> group) {
     all->max = std::max(all->max, range.max);
   };
   QuantType type = types.lookup(group.front());
-  TensorOverride override;
-  for (Value value : group) {
+  for (Value value : group)
     if (types.lookup(value).bits > type.bits)
       type = types.lookup(value);
+  TensorOverride override;
+  for (Value value : group) {
     auto given = settings.overrides.find(tensorName(value));
     if (given != settings.overrides.end())
       override = given->second;
@@ -226,7 +252,8 @@ LogicalResult ActivationCollector::useRange(ArrayRef<Value> group) {
         return plan.module.emitError("the range of tensor '")
                << tensorName(value) << "' is empty: its least value is above "
                << "its greatest";
-      add(*range);
+      bool exact = settings.placement == Placement::EveryOp || override.min;
+      add(exact ? *range : withMargin(value, *range, type));
     }
     for (RealRange range : constants.lookup(value))
       add(range);

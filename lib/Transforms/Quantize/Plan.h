@@ -127,6 +127,10 @@ bool makesGate(onnx::QuantizableOpInterface contraction);
 /// The tensors that one fused region stores for another, without those that
 /// only outputs are made from.
 llvm::SmallVector<mlir::Value> findStored(Plan &plan);
+/// Brings the channels that depthwise convolutions read to similar ranges.
+void scaleChannels(Plan &plan);
+/// Whether a tensor has one element for each channel of a sample.
+bool isVector(mlir::Value value);
 /// Gives each activation its parameters; tensors that share numbers share them.
 llvm::LogicalResult collectActivations(Plan &plan);
 /// Gives each weight its parameters.

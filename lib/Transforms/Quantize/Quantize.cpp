@@ -70,8 +70,12 @@ LogicalResult Quantize::quantize(Plan &plan) {
     if (failed(takeOverQuantizers(plan)))
       return failure();
   } else {
-    if (failed(placeQuantizers(plan)) || failed(collectActivations(plan)) ||
-        failed(collectWeights(plan)) || failed(adjustBiases(plan)))
+    if (failed(placeQuantizers(plan)))
+      return failure();
+    if (plan.settings.scaleChannels)
+      scaleChannels(plan);
+    if (failed(collectActivations(plan)) || failed(collectWeights(plan)) ||
+        failed(adjustBiases(plan)))
       return failure();
     insertQuantizers(plan);
   }

@@ -19,9 +19,8 @@ static std::optional<int64_t> elementsOf(Value value) {
   return type.getNumElements();
 }
 
-/// Whether a tensor has one element for each channel of a sample: sizes but the
-/// first are 1, except one.
-static bool isVector(Value value) {
+/// Sizes but the first are 1, except one.
+bool quantize::isVector(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || type.getRank() < 2)
     return false;

@@ -68,10 +68,32 @@ static llvm::Error readMode(const QuantizeOptions &options,
   else if (options.biasCorrection != "local")
     return fail("bias-correction expects local or none, but got '" +
                 options.biasCorrection + "'");
-  if (options.weightRounding != "auto" && options.weightRounding != "sums" &&
-      options.weightRounding != "nearest")
-    return fail("weight-rounding expects nearest, sums or auto, but got '" +
+  if (options.weightRounding != "sums" && options.weightRounding != "nearest")
+    return fail("weight-rounding expects nearest or sums, but got '" +
                 options.weightRounding + "'");
+  return llvm::Error::success();
+}
+
+/// Channels are scaled where activations have one static scale and weights one
+/// for each channel.
+static llvm::Error readChannelScaling(const QuantizeOptions &options,
+                                      Settings &settings) {
+  const std::string &text = options.channelScaling;
+  if (text != "auto" && text != "depthwise" && text != "none")
+    return fail("channel-scaling expects depthwise, none or auto, but got '" +
+                text + "'");
+  llvm::StringRef obstacle;
+  if (settings.mode == Mode::QAT)
+    obstacle = "mode=qat: the model has its parameters";
+  else if (settings.dynamic)
+    obstacle = "dynamic: ranges of channels are needed";
+  else if (settings.placement == Placement::EveryOp)
+    obstacle = "placement=every-op, which leaves the graph as it is";
+  else if (!settings.perChannel || settings.blockSize > 0)
+    obstacle = "weights without a scale for each channel";
+  if (text == "depthwise" && !obstacle.empty())
+    return fail("channel-scaling=depthwise contradicts " + obstacle);
+  settings.scaleChannels = text != "none" && obstacle.empty();
   return llvm::Error::success();
 }
 
@@ -240,6 +262,8 @@ quantize::readSettings(const QuantizeOptions &options) {
   settings.constantProductsOnly = constantOnly.value_or(settings.dynamic);
   settings.perChannel = options.perChannel;
   settings.blockSize = options.blockSize;
+  if (llvm::Error error = readChannelScaling(options, settings))
+    return error;
   settings.symmetricActivations = options.symmetricActivations;
   settings.reduceRange = options.reduceRange;
   settings.minimumRealRange = options.minimumRealRange;
@@ -251,11 +275,7 @@ quantize::readSettings(const QuantizeOptions &options) {
   copy(options.excluded, settings.excluded);
   copy(options.int16Tensors, settings.int16Tensors);
   settings.int16First = options.int16First;
-  bool wide = settings.int16First > 0 || !settings.int16Tensors.empty() ||
-              settings.activation.bits == 16;
-  settings.keepSums =
-      options.weightRounding == "sums" ||
-      (options.weightRounding == "auto" && wide && !options.weightPair);
+  settings.keepSums = options.weightRounding == "sums";
   settings.dedicatedPair = options.dedicatedPair;
   settings.weightPair = options.weightPair;
   settings.quantizeBias = options.quantizeBias;

@@ -31,6 +31,8 @@ struct Settings {
   bool correctBias = true;
   /// Kernels are rounded so that their sums are kept.
   bool keepSums = false;
+  /// Channels before depthwise convolutions are brought to similar ranges.
+  bool scaleChannels = false;
 
   QuantType activation{8, false};
   QuantType weight{8, true};

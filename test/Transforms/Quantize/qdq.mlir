@@ -35,7 +35,7 @@ module attributes {onnxq.calibration = {x = {min = -1.0 : f64, max = 1.55 : f64}
 
   // SIGNED: "x_zero_point"]} dense<-28> : tensor<i8>
 
-  // WIDE: "x_scale"]} dense<3.89105{{.*}}E-5>
+  // WIDE: "x_scale"]} dense<7.78210{{.*}}E-5>
   // WIDE: "x_zero_point"]} dense<25700> : tensor<ui16>
   // WIDE: "w_quantized"]} dense<{{.*}}32767{{.*}}tensor<2x2x1x1xi16>
 

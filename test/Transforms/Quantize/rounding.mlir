@@ -1,11 +1,11 @@
 // RUN: onnxq-opt %s --split-input-file --onnx-quantize="weight-rounding=sums" | FileCheck %s --check-prefix=SUMS
 // RUN: onnxq-opt %s --split-input-file --onnx-quantize | FileCheck %s --check-prefix=NEAREST
-// RUN: onnxq-opt %s --split-input-file --onnx-quantize="int16-first=1" | FileCheck %s --check-prefix=SUMS
-// RUN: onnxq-opt %s --split-input-file --onnx-quantize="int16-first=1 weight-rounding=nearest" | FileCheck %s --check-prefix=NEAREST
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize="int16-first=1 weight-rounding=sums" | FileCheck %s --check-prefix=SUMS
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize="int16-first=1" | FileCheck %s --check-prefix=NEAREST
 // RUN: not onnxq-opt %s --split-input-file --onnx-quantize="weight-rounding=up" 2>&1 | FileCheck %s --check-prefix=UP
 // RUN: not onnxq-opt %s --split-input-file --onnx-quantize="weight-rounding=sums add-qdq-pair-to-weight=true" 2>&1 | FileCheck %s --check-prefix=PAIR
 // RUN: not onnxq-opt %s --split-input-file --onnx-quantize="weight-rounding=sums mode=qat" 2>&1 | FileCheck %s --check-prefix=QAT
-// UP: weight-rounding expects nearest, sums or auto, but got 'up'
+// UP: weight-rounding expects nearest or sums, but got 'up'
 // PAIR: weight-rounding=sums contradicts add-qdq-pair-to-weight
 // QAT: weight-rounding=sums contradicts mode=qat
 

@@ -42,6 +42,8 @@ std::optional<TensorRange> getRange(mlir::Value value);
 Calibration getCalibration(mlir::ModuleOp module);
 /// Replaces all ranges of a module.
 void setCalibration(mlir::ModuleOp module, const Calibration &calibration);
+/// Adds ranges to those that a module has.
+void addCalibration(mlir::ModuleOp module, const Calibration &calibration);
 
 /// The ONNX name of a tensor: an op's result or a graph's input; empty if it
 /// has none.

@@ -54,9 +54,13 @@ def Quantize : Pass<"onnx-quantize", "::mlir::ModuleOp"> {
       "activations to quantize: fused or every-op">,
     Option<"biasCorrection", "bias-correction", "std::string", "\"local\"",
       "local: move the mean error of quantized weights into the bias; or none">,
-    Option<"weightRounding", "weight-rounding", "std::string", "\"auto\"",
+    Option<"weightRounding", "weight-rounding", "std::string", "\"nearest\"",
       "nearest: each weight to the nearest integer; sums: so that the sums of "
-      "kernels are kept; auto: sums if there are activations of 16 bits">,
+      "kernels are kept">,
+    Option<"channelScaling", "channel-scaling", "std::string", "\"auto\"",
+      "depthwise: bring the channels that depthwise convolutions read to "
+      "similar ranges, by powers of two; none; auto: depthwise where it can "
+      "be done">,
     Option<"perChannel", "per-channel", "bool", "true",
       "one scale for each output channel of a weight">,
     Option<"nbits", "nbits", "int64_t", "8",
