@@ -4,7 +4,8 @@
 Every case is a small graph: shapes, groups, strides, dilations, pads, signs, zero
 points, scales per tensor or channel; transposed convolutions, products of two
 activations, 16-bit activations, 4-bit weights; a part of them has the extremes of
-every type only. 32 more go through every zero point. Sums are computed in 64 bits by numpy, the
+every type only. 96 more go through every zero point: of
+convolutions, of rounding, and of both operands of a product. Sums are computed in 64 bits by numpy, the
 rest in 32-bit floats, in the order that docs/QuantizationSemantics.md gives. Half
 of the cases leave all dimensions but channels open.
 
@@ -485,6 +486,47 @@ def extreme_case(number, graph):
     return graph.node("Concat", results, axis=0), np.concatenate(sums)
 
 
+def extreme_rounding(number, graph):
+    """Extreme sums, ties among them, rounded and moved by every zero point of the output."""
+    rng = graph.rng
+    kind, y_kind = [np.uint8, np.int8][number // 16 % 2], [np.uint8, np.int8][number % 2]
+    low, high = RANGES[kind]
+    block = number // 2 % 16
+    channels, columns = [1, 4, 8, 19][block % 4], [1, 8, 16, 21][block // 4]
+    x = draw(rng, kind, [9, channels, 1], "extreme")
+    x[0], x[1], x[2] = low, high, 1
+    w = draw(rng, np.int8, [columns, channels, 1], "extreme")
+    w[0] = 1
+    value, zero, results, arrays = graph.input(x, fixed=(1,)), np.array(draw(rng, kind, (), "extreme"), kind), [], []
+    sums = convolve(x.astype(np.int64) - int(zero), w, 1, [1], [1], [0, 0])
+    c = graph.constant
+    w_name, w_zero, one = c(w), c(np.int8(0)), c(f32(1))
+    for y_zero in range(RANGES[y_kind][0] + 16 * block, RANGES[y_kind][0] + 16 * block + 16):
+        # Halves are ties; smaller factors bring extremes into the range, one leaves all beyond it.
+        factor = f32([0.5, 1, 2**-7, 2**-9 * 1.01][y_zero % 4])
+        y_zero = np.array(y_zero, y_kind)
+        results.append(graph.node("QLinearConv", [value, one, c(zero), w_name, one, w_zero, c(f32(1) / factor), c(y_zero)]))
+        arrays.append(requantize(sums, f32(1) / (f32(1) / factor), y_zero))
+    return graph.node("Concat", results, axis=0), np.concatenate(arrays)
+
+
+def extreme_activations(number, graph):
+    """Extremes of two activations with every zero point of both."""
+    rng = graph.rng
+    kinds = [np.uint8, np.int8][number % 2], [np.uint8, np.int8][number // 16 % 2]
+    block = number // 2 % 16
+    rows, depth, columns = [1, 2, 4, 9][block % 4], [1, 4, 8, 33][block // 4], [2, 8, 17][block % 3]
+    a, b = draw(rng, kinds[0], [rows, depth], "extreme"), draw(rng, kinds[1], [depth, columns], "extreme")
+    a[0], b[:, 0] = RANGES[kinds[0]][1], RANGES[kinds[1]][0]
+    left, right, results, sums = graph.input(a, fixed=(1,)), graph.input(b, fixed=(0, 1)), [], []
+    for i in range(16 * block, 16 * block + 16):
+        zeros = RANGES[kinds[0]][0] + i, RANGES[kinds[1]][1] - i
+        results.append(graph.node("MatMulInteger", [left, right, *(graph.constant(np.array(z, k)) for z, k in zip(zeros, kinds))]))
+        sums.append(((a.astype(np.int64) - zeros[0]) @ (b.astype(np.int64) - zeros[1])).astype(np.int32))
+    return graph.node("Concat", results, axis=0), np.concatenate(sums)
+
+
+EXTREMES = {"extreme": extreme_case, "rounding": extreme_rounding, "pairs": extreme_activations}
 CASES = (conv_case, product_case, conv_case, island_case, conv_case, product_case, island_case, transposed_case,
          activations_case, wide_case, coded_case, halves_case)
 
@@ -500,10 +542,11 @@ def main():
             output, array = CASES[number % len(CASES)](rng, graph)
             model = graph.model(output, array)
             write_case(folder / f"case_{number:04}", model, graph.feeds, [array])
-        for number in range(32):
-            graph = Graph(np.random.default_rng(number), is_open=number % 4 > 1)
-            output, array = extreme_case(number, graph)
-            write_case(folder / f"extreme_{number:02}", graph.model(output, array), graph.feeds, [array])
+        for name, make in EXTREMES.items():
+            for number in range(32):
+                graph = Graph(np.random.default_rng(number), is_open=number % 4 > 1)
+                output, array = make(number, graph)
+                write_case(folder / f"{name}_{number:02}", graph.model(output, array), graph.feeds, [array])
         command = [ONNXQ, "test", str(folder), "--filter", ".", "--rtol", "0", "--atol", "0", *sys.argv[2:]]
         sys.exit(subprocess.run(command).returncode)
 

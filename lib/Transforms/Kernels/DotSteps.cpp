@@ -4,6 +4,7 @@
 #include "DotSteps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <numeric>
 
@@ -160,8 +161,17 @@ private:
 /// are loaded at once.
 class LaneStep : public DotProductStep {
 public:
-  using DotProductStep::DotProductStep;
+  LaneStep(MLIRContext *context, int64_t lanes, StringRef name, bool isSigned)
+      : DotProductStep(context, lanes, name), isSigned(isSigned) {}
   int64_t getUnroll() const override { return 4; }
+
+  /// Of operands with equal signs, the second one may be a lane.
+  Value add(OpBuilder &b, Location loc, Value sums, Value input,
+            Value weights) const override {
+    if (isSigned)
+      std::swap(input, weights);
+    return DotProductStep::add(b, loc, sums, input, weights);
+  }
 
   SmallVector<Value> loadInputs(OpBuilder &b, Location loc, Value input,
                                 Value index, int64_t count) const override {
@@ -178,23 +188,38 @@ public:
     }
     return spread;
   }
+
+private:
+  bool isSigned;
 };
 
 /// 16-bit activations and weights: one product per lane, which LLVM makes the
 /// widening multiply-add of the processor.
 class OuterStep : public DotStep {
 public:
-  OuterStep(MLIRContext *context, int64_t lanes, int64_t bits)
+  OuterStep(MLIRContext *context, int64_t lanes, int64_t bits, bool inOrder)
       : DotStep(1, lanes * 32 / bits, IntegerType::get(context, 16),
-                IntegerType::get(context, 16)) {
+                IntegerType::get(context, 16)),
+        inOrder(inOrder) {
     sumBits = bits;
   }
 
+  int64_t getUnroll() const override { return inOrder ? 2 : 1; }
+  bool loadsAhead() const override { return inOrder; }
+  SmallVector<Value> loadInputs(OpBuilder &b, Location loc, Value input,
+                                Value index, int64_t count) const override {
+    SmallVector<Value> loaded;
+    for (int64_t step = 0; step < count; ++step) {
+      Value at = arith::AddIOp::create(
+          b, loc, index, arith::ConstantIndexOp::create(b, loc, step));
+      loaded.push_back(loadInput(b, loc, input, at));
+    }
+    return loaded;
+  }
   Value loadInput(OpBuilder &b, Location loc, Value input,
                   Value index) const override {
-    auto one = VectorType::get(1, inputType);
-    Value x = vector::LoadOp::create(b, loc, one, input, ValueRange{index});
-    Value scalar = vector::ExtractOp::create(b, loc, x, ArrayRef<int64_t>{0});
+    // A scalar by itself, which processors multiply vectors by.
+    Value scalar = memref::LoadOp::create(b, loc, input, ValueRange{index});
     Value spread = vector::BroadcastOp::create(
         b, loc, VectorType::get(lanes, inputType), scalar);
     return arith::ExtSIOp::create(b, loc, getSumType(), spread);
@@ -209,6 +234,9 @@ public:
     Value products = arith::MulIOp::create(b, loc, input, weights);
     return arith::AddIOp::create(b, loc, sums, products);
   }
+
+private:
+  bool inOrder;
 };
 } // namespace
 
@@ -260,7 +288,8 @@ static std::unique_ptr<DotStep> makeDotStep(onnxq::ContractOp op,
   switch (kind) {
   case PackingKind::Outer:
     return std::make_unique<OuterStep>(context, lanes,
-                                       sum.getIntOrFloatBitWidth());
+                                       sum.getIntOrFloatBitWidth(),
+                                       /*inOrder=*/target.hasRVV);
   case PackingKind::Madd:
     return std::make_unique<MaddStep>(context, lanes, isWide);
   case PackingKind::Pairs:
@@ -272,10 +301,12 @@ static std::unique_ptr<DotStep> makeDotStep(onnxq::ContractOp op,
                     : "llvm.x86.avx512.vpdpbusd.256");
   case PackingKind::Sdot:
     return std::make_unique<LaneStep>(context, lanes,
-                                      "llvm.aarch64.neon.sdot.v4i32.v16i8");
+                                      "llvm.aarch64.neon.sdot.v4i32.v16i8",
+                                      /*isSigned=*/true);
   case PackingKind::Usdot:
     return std::make_unique<LaneStep>(context, lanes,
-                                      "llvm.aarch64.neon.usdot.v4i32.v16i8");
+                                      "llvm.aarch64.neon.usdot.v4i32.v16i8",
+                                      /*isSigned=*/false);
   case PackingKind::Fma:
   case PackingKind::Rows:
   case PackingKind::Codes:

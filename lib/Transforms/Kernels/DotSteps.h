@@ -36,6 +36,10 @@ public:
   /// Steps that a loop takes at once where there are as many.
   virtual int64_t getUnroll() const { return 1; }
 
+  /// Whether the weights of these steps are loaded before any product: for
+  /// processors that take instructions in order.
+  virtual bool loadsAhead() const { return false; }
+
   /// What `count` steps multiply, one, or as many as a loop takes at once: each
   /// the same for every column.
   virtual llvm::SmallVector<mlir::Value>

@@ -252,8 +252,8 @@ bool IntegerPacker::prefersMatrices() {
     int64_t length = joinsTaps(depth) ? op.getKernel().back() : 1;
     return taps / length * llvm::alignTo(channels * length, depth);
   };
-  int64_t rows = std::min<int64_t>(8, countRows(op));
-  int64_t width = std::min<int64_t>(8, llvm::alignTo(columns, 4));
+  int64_t rows = std::min<int64_t>(4, countRows(op));
+  int64_t width = std::min<int64_t>(16, llvm::alignTo(columns, 4));
   return countMatrices(rows, width, count(8)) <
          countDots(rows, width, count(4));
 }
@@ -275,17 +275,20 @@ void IntegerPacker::choose() {
     if (prefersMatrices())
       return setPlan(op.getInputUnsigned() ? PackingKind::Usmmla
                                            : PackingKind::Smmla,
-                     8, 8, 2);
+                     8, 4, 4);
+    // One row fills no pipeline with two vectors of sums.
+    int64_t vectors = countRows(op) == 1 ? 8 : 2;
     if (getDotLanes(PackingKind::Usdot, target) && op.getInputUnsigned())
-      return setPlan(PackingKind::Usdot, 4, 8, 2);
+      return setPlan(PackingKind::Usdot, 4, 8, vectors);
     if (getDotLanes(PackingKind::Sdot, target))
-      return setPlan(PackingKind::Sdot, 4, 8, 2);
+      return setPlan(PackingKind::Sdot, 4, 8, vectors);
   }
   if (isBytes && isEven && getDotLanes(PackingKind::Pairs, target))
     return chooseAmongBytes();
   if (isEven && !isLong && getDotLanes(PackingKind::Madd, target))
     return setPlan(PackingKind::Madd, 2, 4, 2);
-  setPlan(PackingKind::Outer, 1, target.hasRVV ? 6 : 4, 2);
+  setPlan(PackingKind::Outer, 1, target.hasRVV ? 6 : 4,
+          countRows(op) == 1 ? 4 : 2);
   // Sums of 64 bits fill vectors twice as fast.
   if (isLong)
     plan.nr = std::max<int64_t>(plan.nr / 2, 1);

@@ -17,9 +17,9 @@
 // AVX512: vpdpbusd {{.*}}%zmm
 // SSE: pmaddwd {{.*}}%xmm
 // NEON: smlal
-// SDOT: sdot
+// SDOT: sdot {{v[0-9]+}}.4s, {{v[0-9]+}}.16b, {{v[0-9]+}}.4b[{{[0-3]}}]
 // I8MM: usmmla {{v[0-9]+}}.4s, {{v[0-9]+}}.16b, {{v[0-9]+}}.16b
-// RVV: vwmacc
+// RVV: vwmacc.vx
 
 module {
   func.func @main_graph(%x: tensor<8x64xui8> {onnx.name = "x"}) -> (tensor<8x32xi32> {onnx.name = "y"}, tensor<8x32xi32> {onnx.name = "z"}) {

@@ -128,7 +128,7 @@ func.func @open_zero(%x: tensor<1x8x8x16xi8>, %z: i8, %e: tensor<1x8x8x16xi32>) 
 // they are.
 // CHECK-LABEL: func.func @matrices
 // I8MM-NOT: onnxq.stage
-// I8MM: packing = #onnxq.packing<groups = 1, depth = 64, columns = 16, mr = 8, nr = 8, step = 8, kind = usmmla>
+// I8MM: packing = #onnxq.packing<groups = 1, depth = 64, columns = 16, mr = 4, nr = 16, step = 8, kind = usmmla>
 // I8MM-NOT: onnxq.stage
 // I8MM: step = 8, kind = smmla
 // I8MM: kind = usdot
