@@ -63,8 +63,11 @@ static void addCalibration(QuantizeSettings &settings) {
     settings.calibrate.data.assign(settings.data.begin(), settings.data.end());
     settings.calibrate.skipBad = settings.skipBad;
     settings.pipeline.addCalibration = [&](OpPassManager &pm) {
-      pm.addPass(createCalibrate(settings.calibrate,
-                                 [] { return createJitExecutor(); }));
+      pm.addPass(createCalibrate(
+          settings.calibrate, [] { return createJitExecutor(); },
+          [&](ModuleOp module) {
+            return tensorsToCalibrate(module, settings.pipeline.quantize);
+          }));
     };
   } else if (!settings.load.table.empty()) {
     settings.pipeline.addCalibration = [&](OpPassManager &pm) {

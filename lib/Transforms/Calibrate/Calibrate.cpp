@@ -18,10 +18,12 @@ namespace {
 
 struct Calibrate : public onnxquant::impl::CalibrateBase<Calibrate> {
   using CalibrateBase::CalibrateBase;
-  Calibrate(CalibrateOptions options, ExecutorFactory executor)
-      : CalibrateBase(std::move(options)), executor(std::move(executor)) {}
+  Calibrate(CalibrateOptions options, ExecutorFactory executor,
+            TensorChoice choice)
+      : CalibrateBase(std::move(options)), executor(std::move(executor)),
+        choice(std::move(choice)) {}
   Calibrate(const Calibrate &other)
-      : CalibrateBase(other), executor(other.executor) {}
+      : CalibrateBase(other), executor(other.executor), choice(other.choice) {}
 
   void runOnOperation() override {
     if (failed(calibrate()))
@@ -34,6 +36,7 @@ private:
   llvm::Error readOptions(CollectOptions &collect);
 
   ExecutorFactory executor;
+  TensorChoice choice;
 };
 
 } // namespace
@@ -91,6 +94,15 @@ LogicalResult Calibrate::calibrate() {
   CollectOptions collect;
   if (llvm::Error error = readOptions(collect))
     return fail(std::move(error));
+  if (choice) {
+    // Unnamed tensors can be chosen too.
+    nameTensors(module);
+    auto names = choice(module);
+    if (failed(names))
+      return failure();
+    if (!names->empty())
+      collect.spec.names = std::move(*names);
+  }
   std::unique_ptr<Executor> runner = executor();
   auto statistics = collectStatistics(module, *runner, collect);
   if (failed(statistics))
@@ -113,6 +125,8 @@ LogicalResult Calibrate::calibrate() {
 }
 
 std::unique_ptr<Pass> onnxquant::createCalibrate(CalibrateOptions options,
-                                                 ExecutorFactory executor) {
-  return std::make_unique<Calibrate>(std::move(options), std::move(executor));
+                                                 ExecutorFactory executor,
+                                                 TensorChoice choice) {
+  return std::make_unique<Calibrate>(std::move(options), std::move(executor),
+                                     std::move(choice));
 }

@@ -99,7 +99,8 @@ valuesToObserve(ModuleOp module, func::FuncOp graph,
   llvm::SetVector<Value> values;
   auto consider = [&](ValueRange range) {
     for (Value value : range)
-      if (isObservable(value))
+      if (isObservable(value) &&
+          (!spec.names || spec.names->count(ir::getTensorName(value).str())))
         values.insert(value);
   };
   graph.walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -146,3 +146,35 @@ onnxquant::createQuantize(QuantizeOptions options,
   pass->sink = std::move(sink);
   return pass;
 }
+
+FailureOr<std::set<std::string>>
+onnxquant::tensorsToCalibrate(ModuleOp module, const QuantizeOptions &options) {
+  llvm::Expected<Settings> settings = readSettings(options);
+  if (!settings)
+    return module.emitError(llvm::toString(settings.takeError()));
+  std::set<std::string> names;
+  if (settings->mode == Mode::QAT)
+    return names;
+  Plan plan(module, *settings);
+  if (failed(selectNodes(plan)) || failed(placeQuantizers(plan)))
+    return failure();
+  auto add = [&](Value value) { names.insert(tensorName(value)); };
+  for (auto &[value, activation] : plan.activations) {
+    add(value);
+    // What a clamp leaves may stand for what enters it.
+    for (Operation *user : value.getUsers())
+      if (auto next = dyn_cast<QuantizableOpInterface>(user))
+        if (next.getClamp())
+          add(next->getResult(0));
+  }
+  // Biases are corrected by the means of what contractions read.
+  for (const Node &node : plan.nodes) {
+    auto op = dyn_cast<QuantizableOpInterface>(node.op);
+    if (!op || !(node.quantized || node.weightsOnly))
+      continue;
+    SmallVector<unsigned> operands = op.getQuantizableOperands();
+    if (operands.size() > 1 && op.getReductionAxis(operands[1]))
+      add(op->getOperand(operands[0]));
+  }
+  return names;
+}

@@ -6,6 +6,7 @@
 #include "OnnxQuant/Support/ObserverLayout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct InstrumentSpec {
   bool all = false;
   /// Operators and nodes; where both are empty, what can be quantized.
   std::vector<std::string> opTypes, nodes;
+  /// Of these, only tensors with one of these names.
+  std::optional<std::set<std::string>> names;
   /// Bins of the histograms; 0 for none.
   int64_t bins = 0;
   /// Samples that a run can hold at most.

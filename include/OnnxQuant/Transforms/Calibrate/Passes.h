@@ -8,6 +8,8 @@
 #include "mlir/Pass/Pass.h"
 #include <functional>
 #include <memory>
+#include <set>
+#include <string>
 
 namespace onnxquant {
 
@@ -18,10 +20,15 @@ namespace onnxquant {
 #include "OnnxQuant/Transforms/Calibrate/Passes.h.inc"
 
 using ExecutorFactory = std::function<std::unique_ptr<Executor>()>;
+/// Chooses tensors of a module by name. Errors are diagnostics.
+using TensorChoice =
+    std::function<llvm::FailureOr<std::set<std::string>>(mlir::ModuleOp)>;
 
-/// `onnx-calibrate` with what compiles and runs the instrumented graph.
+/// `onnx-calibrate` with what compiles and runs the instrumented graph. With
+/// `choice`, only what it names is observed, of what would be otherwise.
 std::unique_ptr<mlir::Pass> createCalibrate(CalibrateOptions options,
-                                            ExecutorFactory executor);
+                                            ExecutorFactory executor,
+                                            TensorChoice choice = {});
 
 } // namespace onnxquant
 

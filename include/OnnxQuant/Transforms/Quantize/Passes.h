@@ -8,6 +8,8 @@
 #include "mlir/Pass/Pass.h"
 #include <functional>
 #include <memory>
+#include <set>
+#include <string>
 
 namespace onnxquant {
 
@@ -21,6 +23,11 @@ namespace onnxquant {
 std::unique_ptr<mlir::Pass>
 createQuantize(QuantizeOptions options,
                std::function<void(const QuantizeReport &)> sink);
+
+/// The names of the tensors whose ranges the pass would use with these options.
+/// The module stays as it is. Errors are diagnostics.
+llvm::FailureOr<std::set<std::string>>
+tensorsToCalibrate(mlir::ModuleOp module, const QuantizeOptions &options);
 
 /// The names of all options, as the command line and configuration files spell
 /// them.
