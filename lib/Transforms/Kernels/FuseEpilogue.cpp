@@ -145,6 +145,14 @@ static bool fitsPhases(linalg::GenericOp reader, Value whole,
   if (type.getShape() != cast<RankedTensorType>(whole.getType()).getShape())
     return false;
   unsigned last = reader.getNumLoops() - 1;
+  // Another element type is for parts of the whole, with all of its columns.
+  if (type != whole.getType())
+    for (KernelOpInterface kernel : phases) {
+      auto slice = kernel.getInit().getDefiningOp<tensor::ExtractSliceOp>();
+      if (!slice || !slice->hasOneUse() ||
+          slice.getType().getShape().back() != type.getShape().back())
+        return false;
+    }
   for (OpOperand *input : reader.getDpsInputOperands()) {
     if (input->get() == whole)
       continue;
