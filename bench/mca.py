@@ -46,11 +46,17 @@ def loops(lines):
             yield first, [line for line in lines[first:last + 1]]
 
 
+# What llvm-mca has no times for on some processors, and what it takes instead.
+STAND_INS = [(re.compile(r"^\s*prefetch\.r\s+(.*)$"), r"\tlb\tzero, \1")]
+
+
 def instructions(lines):
     kept = []
     for line in lines:
         text = re.sub(r"(\s//|\s#\s|;).*$", "", line)
         if text.strip() and not LABEL.match(text) and not text.strip().startswith((".", "#", "//")):
+            for pattern, instead in STAND_INS:
+                text = pattern.sub(instead, text)
             kept.append(text)
     return kept
 

@@ -119,44 +119,65 @@ def bundle(path, arrays):
             file.write(array.tobytes())
 
 
+def make_runner(folder, system):
+    """The command that runs libraries of a system, or None: it is told why."""
+    if not system:
+        return [str(harness.BUILD / "bin" / "onnxq-runner")]
+    compiler, emulator = f"{system}-linux-gnu-gcc", f"qemu-{system}"
+    if not shutil.which(compiler) or not shutil.which(emulator):
+        print(f"  skipped: {system}: {compiler} or {emulator} isn't there")
+        tally.skipped += 1
+        return None
+    built = subprocess.run([compiler, "-std=gnu11", f"-I{harness.ROOT}/include", f"{harness.ROOT}/tools/onnxq-runner/onnxq-runner.c",
+                            f"{harness.ROOT}/lib/Runtime/Runtime.c", "-ldl", "-o", folder / f"runner-{system}"], capture_output=True, text=True)
+    if built.returncode:
+        tally.result(f"a runner for {system}", built.stderr[:300])
+        return None
+    cpu = ["-cpu", "rv64,v=true,vlen=128"] if system == "riscv64" else []
+    return [emulator, *cpu, "-L", f"/usr/{system}-linux-gnu", str(folder / f"runner-{system}")]
+
+
+def make_kernels(folder):
+    """A model of kernels that sum in several ways: transformed, in blocks, in rows that fill no tile."""
+    def weights(*shape):
+        return (rng.normal(0, 1, shape) / np.sqrt(shape[-1])).astype(np.float32)
+    nodes = [helper.make_node("Conv", ["x", "w0", "b"], ["a"], pads=[1, 1, 1, 1]), helper.make_node("Relu", ["a"], ["c"]),
+             helper.make_node("Conv", ["c", "w1"], ["d"], strides=[2, 2], pads=[1, 1, 1, 1]),
+             helper.make_node("Conv", ["d", "w2"], ["e"], group=40, pads=[1, 1, 1, 1]),
+             helper.make_node("MatMul", ["e", "w3"], ["y"])]
+    return save(folder / "kernels.onnx", nodes, [("x", [2, 32, 13, 14])], [("y", [2, 40, 7, 70])],
+                [("w0", weights(40, 32, 3, 3)), ("b", weights(40)), ("w1", weights(40, 40, 3, 3)), ("w2", weights(40, 1, 3, 3)),
+                 ("w3", weights(7, 70))])
+
+
 def check_machines(folder):
-    """The functions give the same bits on other machines."""
+    """Functions and kernels give the same bits on other machines."""
     x = np.concatenate([all_floats(1 << 16), rng.normal(0, 4, 1000).astype(np.float32)])
     names = list(FUNCTIONS) + ["Gelu"]
     nodes = [helper.make_node(name, ["x"], [f"y{i}"]) for i, name in enumerate(names)]
     nodes.append(helper.make_node("Pow", ["x", "e"], ["power"]))
     outputs = [f"y{i}" for i in range(len(names))] + ["power"]
-    path = save(folder / "machines.onnx", nodes, [("x", [len(x)])], [(name, [len(x)]) for name in outputs],
-                [("e", np.array(1.7, np.float32))], opset=20)
-    bundle(folder / "x.bundle", [x])
+    functions = save(folder / "machines.onnx", nodes, [("x", [len(x)])], [(name, [len(x)]) for name in outputs],
+                     [("e", np.array(1.7, np.float32))], opset=20)
+    products = save(folder / "products.onnx", [helper.make_node("MatMul", ["x", "w"], ["y"])], [("x", [23, 600])], [("y", [23, 90])],
+                    [("w", rng.normal(0, 1, (600, 90)).astype(np.float32))])
+    cases = {"functions": (functions, x), "kernels": (make_kernels(folder), rng.normal(0, 1, (2, 32, 13, 14)).astype(np.float32)),
+             "products": (products, rng.normal(0, 1, (23, 600)).astype(np.float32))}
     results = {}
     for target, system in (("x86-64-v3", None), ("aarch64", "aarch64"), ("riscv64+v", "riscv64")):
-        runner = [str(harness.BUILD / "bin" / "onnxq-runner")]
-        if system:
-            compiler, emulator = f"{system}-linux-gnu-gcc", f"qemu-{system}"
-            if not shutil.which(compiler) or not shutil.which(emulator):
-                print(f"  skipped: {target}: {compiler} or {emulator} isn't there")
-                tally.skipped += 1
-                continue
-            built = subprocess.run([compiler, "-std=gnu11", f"-I{harness.ROOT}/include", f"{harness.ROOT}/tools/onnxq-runner/onnxq-runner.c",
-                                    f"{harness.ROOT}/lib/Runtime/Runtime.c", "-ldl", "-o", folder / f"runner-{system}"], capture_output=True, text=True)
-            if built.returncode:
-                tally.result(f"a runner for {target}", built.stderr[:300])
-                continue
-            cpu = ["-cpu", "rv64,v=true,vlen=128"] if system == "riscv64" else []
-            runner = [emulator, *cpu, "-L", f"/usr/{system}-linux-gnu", str(folder / f"runner-{system}")]
-        library = folder / f"machines-{target}.so"
-        problem = complaint(run("compile", path, "-o", library, "--target", target))
-        if not problem:
-            problem = complaint(harness.run([*runner, "run", library, folder / "x.bundle", folder / "y.bundle"], timeout=300))
-        if not problem:
-            results[target] = (folder / "y.bundle").read_bytes()
-            data = np.frombuffer(results[target], np.uint32)
-            # NaN has many forms.
-            values = data.view(np.float32)
-            results[target] = np.where(np.isnan(values), np.uint32(0x7fc00000), data).tobytes()
-            problem = None if results[target] == results.get("x86-64-v3") else "other bits than on x86-64-v3"
-        tally.result(f"functions on {target}", problem)
+        runner = make_runner(folder, system)
+        for name, (path, value) in cases.items() if runner else ():
+            bundle(folder / "x.bundle", [value])
+            library = folder / f"{name}-{target}.so"
+            problem = complaint(run("compile", path, "-o", library, "--target", target))
+            if not problem:
+                problem = complaint(harness.run([*runner, "run", library, folder / "x.bundle", folder / "y.bundle"], timeout=300))
+            if not problem:
+                data = np.frombuffer((folder / "y.bundle").read_bytes(), np.uint32)
+                # NaN has many forms.
+                got = np.where(np.isnan(data.view(np.float32)), np.uint32(0x7fc00000), data).tobytes()
+                problem = None if results.setdefault(name, got) == got else "other bits than on x86-64-v3"
+            tally.result(f"{name} on {target}", problem)
 
 
 # A network --------------------------------------------------------------------

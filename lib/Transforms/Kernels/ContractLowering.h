@@ -64,11 +64,26 @@ protected:
   /// of their turns.
   void fetchWeights(mlir::Value next, int64_t floats, mlir::Value number,
                     mlir::Value tiles, int64_t runs, int64_t length);
+  /// Products of a turn of the innermost loop.
+  int64_t getUnrolled(int64_t length);
+  /// Asks for a turn's part of what fetchWeights has left to the sums.
+  void fetchAhead(mlir::Value turn);
   /// Has the sums of run `number` ask for their part.
   void startRun(mlir::Value number);
+  /// The weights of a product: a vector per `lanes` columns.
+  llvm::SmallVector<mlir::Value> loadLine(mlir::Value line, int64_t columns);
+  /// A product's elements of all rows, each in every lane.
+  llvm::SmallVector<mlir::Value> spreadElements(llvm::ArrayRef<RowSource> rows,
+                                                mlir::Value k);
   void addProducts(llvm::MutableArrayRef<mlir::Value> sums,
-                   llvm::ArrayRef<mlir::Value> elements, mlir::Value line,
-                   int64_t columns);
+                   llvm::ArrayRef<mlir::Value> elements,
+                   llvm::ArrayRef<mlir::Value> weightsOf);
+  /// Several products per turn, each with weights that are loaded before the
+  /// products in front of it: for processors that don't reorder.
+  llvm::SmallVector<mlir::Value> sumAhead(llvm::ArrayRef<RowSource> rows,
+                                          mlir::Value weight, int64_t turns,
+                                          mlir::ValueRange sums,
+                                          int64_t columns);
   /// The sums of all taps: loops over the window's dimensions, a run innermost.
   virtual llvm::SmallVector<mlir::Value>
   sumTaps(const TilePlace &place,
@@ -96,6 +111,8 @@ protected:
   KernelBuilder b;
   bool hasFMA;
   bool isPacked;
+  /// Whether the weights of the next product have registers of their own.
+  bool loadsAhead;
   int64_t lanes;
   /// Elements of a row that are loaded at once: where an instruction multiplies
   /// by a lane, that saves one that broadcasts.

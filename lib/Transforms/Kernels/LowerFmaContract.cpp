@@ -9,6 +9,7 @@
 #include "BlockedContract.h"
 #include "RegisterTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -43,14 +44,18 @@ static constexpr int64_t writtenTaps = 3;
 /// Products that a turn of the innermost loop adds to a sum, and those that are
 /// written out without a loop.
 static constexpr int64_t unrolledLines = 2, writtenLines = 12;
+/// Those of a turn that loads weights before they are needed.
+static constexpr int64_t linesAhead = 2;
 
 static bool isShort(int64_t run) { return run <= 3 * writtenLines; }
 
-/// Products of a turn: short runs in few turns; but LLVM takes one row after
-/// the other where much is written out.
-static int64_t getUnrolled(int64_t length, int64_t elementsAtOnce) {
+int64_t ContractLowering::getUnrolled(int64_t length) {
   if (elementsAtOnce > 1)
     return elementsAtOnce;
+  if (loadsAhead && length >= 2 * linesAhead)
+    return linesAhead;
+  // Short runs in few turns; but LLVM takes one row after the other where much
+  // is written out.
   return length <= writtenLines ? length
          : isShort(length)      ? 2 * writtenLines / 3
                                 : unrolledLines;
@@ -75,6 +80,8 @@ ContractLowering::ContractLowering(onnxq::ContractOp op,
   elementsAtOnce = target.arch == TargetInfo::Arch::AArch64 ? lanes : 1;
   batches = op.getBatched() ? output.rank() - 2 : 0;
   isPacked = packing.getKind() != onnxq::PackingKind::Rows;
+  loadsAhead = isPacked &&
+               hasRoomForNext(target, packing.getMr(), packing.getNr() / lanes);
   weightStep =
       isPacked ? b.index(packing.getNr()) : weights.strides[weights.rank() - 2];
   numRows = b.index(1);
@@ -205,7 +212,7 @@ void ContractLowering::fetchWeights(Value next, int64_t floats, Value number,
   if (KernelBuilder::known(share).value_or(mostLines) > mostLines)
     return;
   Value first = b.add(next, b.mul(b.mul(number, share), lineFloats));
-  int64_t turns = length / getUnrolled(length, elementsAtOnce);
+  int64_t turns = length / getUnrolled(length);
   if (std::optional<int64_t> count = KernelBuilder::known(share);
       count && turns * runs >= *count) {
     // Asking for many lines at once keeps others waiting.
@@ -217,6 +224,12 @@ void ContractLowering::fetchWeights(Value next, int64_t floats, Value number,
     b.prefetch(weights.memory, b.add(first, b.mul(line, lineFloats)));
     return SmallVector<Value>();
   });
+}
+
+void ContractLowering::fetchAhead(Value turn) {
+  if (ahead.first)
+    b.prefetch(weights.memory,
+               b.add(ahead.place, b.mul(turn, ahead.turnFloats)));
 }
 
 void ContractLowering::startRun(Value number) {
@@ -396,27 +409,76 @@ SmallVector<Value> ContractLowering::sumTaps(const TilePlace &place,
       });
 }
 
+SmallVector<Value> ContractLowering::loadLine(Value line, int64_t columns) {
+  SmallVector<Value> weightsOf;
+  for (int64_t j = 0; j < columns; j += lanes) {
+    // Panels are filled up with zeros; rows end where they end.
+    int64_t valid = isPacked ? lanes : std::min(lanes, columns - j);
+    weightsOf.push_back(b.loadVector(weights.memory, b.add(line, j), lanes,
+                                     valid, b.getF32Type()));
+  }
+  return weightsOf;
+}
+
+SmallVector<Value> ContractLowering::spreadElements(ArrayRef<RowSource> rows,
+                                                    Value k) {
+  SmallVector<Value> elements;
+  for (const RowSource &row : rows)
+    elements.push_back(
+        b.broadcast(b.loadScalar(row.memory, b.add(row.place, k)), lanes));
+  return elements;
+}
+
 /// Adds a product per sum: `elements` are the rows', one vector each.
 void ContractLowering::addProducts(MutableArrayRef<Value> sums,
-                                   ArrayRef<Value> elements, Value line,
-                                   int64_t columns) {
-  int64_t vectors = llvm::divideCeil(columns, lanes);
-  SmallVector<Value> weightsOf;
-  for (int64_t j = 0; j < vectors; ++j) {
-    // Panels are filled up with zeros; rows end where they end.
-    int64_t valid = isPacked ? lanes : std::min(lanes, columns - j * lanes);
-    weightsOf.push_back(b.loadVector(weights.memory, b.add(line, j * lanes),
-                                     lanes, valid, b.getF32Type()));
-  }
+                                   ArrayRef<Value> elements,
+                                   ArrayRef<Value> weightsOf) {
   for (auto [r, element] : llvm::enumerate(elements))
-    for (int64_t j = 0; j < vectors; ++j) {
-      Value &sum = sums[r * vectors + j];
+    for (auto [j, weight] : llvm::enumerate(weightsOf)) {
+      Value &sum = sums[r * weightsOf.size() + j];
       if (hasFMA)
-        sum = vector::FMAOp::create(b, element, weightsOf[j], sum);
+        sum = vector::FMAOp::create(b, element, weight, sum);
       else
-        sum = arith::AddFOp::create(
-            b, sum, arith::MulFOp::create(b, element, weightsOf[j]));
+        sum = arith::AddFOp::create(b, sum,
+                                    arith::MulFOp::create(b, element, weight));
     }
+}
+
+SmallVector<Value> ContractLowering::sumAhead(ArrayRef<RowSource> rows,
+                                              Value weight, int64_t turns,
+                                              ValueRange sums,
+                                              int64_t columns) {
+  // LLVM would move a plain load to where it is used, into the next turn.
+  auto loadEarly = [&](Value line) {
+    SmallVector<Value> loaded;
+    for (Value vector : loadLine(line, columns))
+      loaded.push_back(LLVM::FreezeOp::create(b, vector));
+    return loaded;
+  };
+  SmallVector<Value> carried(sums);
+  carried.append(loadEarly(weight));
+  size_t count = sums.size();
+  auto getLine = [&](Value k) { return b.add(weight, b.mul(k, weightStep)); };
+  carried = b.loop(b.index(turns), carried, [&](Value i, ValueRange values) {
+    SmallVector<Value> next(values.take_front(count));
+    SmallVector<Value> line(values.drop_front(count));
+    Value first = b.mul(i, linesAhead);
+    fetchAhead(i);
+    for (int64_t k = 0; k < linesAhead; ++k) {
+      SmallVector<Value> after;
+      if (k + 1 < linesAhead)
+        after = loadLine(getLine(b.add(first, k + 1)), columns);
+      else // The last turn loads a line that it has.
+        after = loadEarly(getLine(
+            b.min(b.add(first, linesAhead), b.index(turns * linesAhead - 1))));
+      addProducts(next, spreadElements(rows, b.add(first, k)), line);
+      line = after;
+    }
+    next.append(line);
+    return next;
+  });
+  carried.truncate(count);
+  return carried;
 }
 
 /// Adds `length` products per sum: of elements that follow each other.
@@ -425,24 +487,18 @@ SmallVector<Value> ContractLowering::sumRun(ArrayRef<RowSource> rows,
                                             ValueRange sums, int64_t columns) {
   SmallVector<Value> next(sums);
   auto addOne = [&](Value k) {
-    SmallVector<Value> elements;
-    for (const RowSource &row : rows)
-      elements.push_back(
-          b.broadcast(b.loadScalar(row.memory, b.add(row.place, k)), lanes));
-    addProducts(next, elements, b.add(weight, b.mul(k, weightStep)), columns);
-  };
-  auto fetch = [&](Value turn) {
-    if (ahead.first)
-      b.prefetch(weights.memory,
-                 b.add(ahead.place, b.mul(turn, ahead.turnFloats)));
+    addProducts(next, spreadElements(rows, k),
+                loadLine(b.add(weight, b.mul(k, weightStep)), columns));
   };
   if (elementsAtOnce == 1) {
-    int64_t unroll = getUnrolled(length, elementsAtOnce);
+    int64_t unroll = getUnrolled(length);
     int64_t turns = length / unroll;
-    if (turns > 0)
+    if (loadsAhead && unroll == linesAhead && turns > 1)
+      next = sumAhead(rows, weight, turns, sums, columns);
+    else if (turns > 0)
       next = b.loop(b.index(turns), sums, [&](Value i, ValueRange carried) {
         next.assign(carried.begin(), carried.end());
-        fetch(i);
+        fetchAhead(i);
         for (int64_t k = 0; k < unroll; ++k)
           addOne(b.add(b.mul(i, unroll), k));
         return next;
@@ -456,7 +512,7 @@ SmallVector<Value> ContractLowering::sumRun(ArrayRef<RowSource> rows,
   if (blocks > 0)
     next = b.loop(b.index(blocks), sums, [&](Value i, ValueRange carried) {
       SmallVector<Value> inner(carried), loaded;
-      fetch(i);
+      fetchAhead(i);
       Value first = b.mul(i, elementsAtOnce);
       for (const RowSource &row : rows)
         loaded.push_back(b.loadVector(row.memory, b.add(row.place, first),
@@ -468,8 +524,8 @@ SmallVector<Value> ContractLowering::sumRun(ArrayRef<RowSource> rows,
           elements.push_back(b.broadcast(
               vector::ExtractOp::create(b, vector, lane).getResult(), lanes));
         Value k = b.add(first, lane);
-        addProducts(inner, elements, b.add(weight, b.mul(k, weightStep)),
-                    columns);
+        addProducts(inner, elements,
+                    loadLine(b.add(weight, b.mul(k, weightStep)), columns));
       }
       return inner;
     });

@@ -30,14 +30,21 @@ static int64_t getMaxRows(const TargetInfo &target) {
 static int64_t getRows(const TargetInfo &target, int64_t vectors) {
   int64_t registers = target.numVectors;
   if (target.hasRVV) {
-    // Groups of four; the row's element is a scalar register.
-    return (registers / 4 - vectors) / vectors;
+    // Groups of four; the row's element is a scalar register. Many rows leave
+    // room for the weights that come next: such processors don't reorder.
+    int64_t rows = (registers / 4 - vectors) / vectors;
+    return rows > 2 ? (registers / 4 - 2 * vectors) / vectors : rows;
   }
   // A row's elements are a register with multiplication by lane, else two
   // serve all rows: with one, LLVM spills.
   if (target.arch == TargetInfo::Arch::AArch64)
     return (registers - vectors - 1) / (vectors + 1);
   return (registers - vectors - 2) / vectors;
+}
+
+bool kernels::hasRoomForNext(const TargetInfo &target, int64_t rows,
+                             int64_t vectors) {
+  return target.hasRVV && (rows + 2) * vectors <= target.numVectors / 4;
 }
 
 static double getStepCost(int64_t rows, int64_t vectors) {

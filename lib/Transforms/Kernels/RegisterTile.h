@@ -22,6 +22,10 @@ int64_t getTileLanes(const TargetInfo &target);
 RegisterTile chooseTile(const TargetInfo &target, int64_t rows,
                         int64_t columns);
 
+/// Whether a tile leaves registers for the weights of the next product, on a
+/// target that computes in the order of its instructions.
+bool hasRoomForNext(const TargetInfo &target, int64_t rows, int64_t vectors);
+
 } // namespace onnxquant::kernels
 
 #endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_REGISTERTILE_H
