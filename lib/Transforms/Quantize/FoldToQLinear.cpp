@@ -19,6 +19,10 @@ static Value createNode(OpBuilder &builder, Location loc, StringRef opName,
   return op->getResult(0);
 }
 
+/// Integer biases that are computed at run time stay below this, so that the
+/// products added to them fit 32 bits too.
+static constexpr double greatestBias = 1 << 30;
+
 /// A float bias by scales that are known at run time only: round(b / (xs * ws))
 /// as 32-bit integers, in the graph.
 static Value quantizeInGraph(OpBuilder &builder, QuantizableOpInterface op,
@@ -34,8 +38,16 @@ static Value quantizeInGraph(OpBuilder &builder, QuantizableOpInterface op,
                               {bias, scale}, type, name + "_quotient");
   Value rounded = createNode(builder, loc, RoundOp::getOperationName(),
                              {quotient}, type, name + "_rounded");
+  auto bound = [&](double number, StringRef suffix) {
+    return createConstant(builder, loc, name + suffix.str(),
+                          ArrayRef<double>{number}, {}, type.getElementType());
+  };
+  Value clipped = createNode(
+      builder, loc, ClipOp::getOperationName(),
+      {rounded, bound(-greatestBias, "_least"), bound(greatestBias, "_most")},
+      type, name + "_clipped");
   OperationState state(loc, CastOp::getOperationName());
-  state.addOperands(rounded);
+  state.addOperands(clipped);
   state.addTypes(RankedTensorType::get(type.getShape(), builder.getI32Type()));
   state.addAttribute("to", TypeAttr::get(builder.getI32Type()));
   Operation *cast = builder.create(state);

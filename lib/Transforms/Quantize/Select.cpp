@@ -134,14 +134,22 @@ static LogicalResult checkUsed(Plan &plan, StringRef option,
 
 /// A model that is quantized already is for `mode=qat`.
 static LogicalResult checkFloat(Plan &plan) {
-  static const llvm::StringSet<> quantized = {
-      "QuantizeLinear", "DequantizeLinear",
-      "QLinearConv",    "QLinearMatMul",
-      "ConvInteger",    "MatMulInteger",
-      "QGemm",          "DynamicQuantizeLinear",
-      "QLinearAdd",     "DynamicQuantizeLSTM"};
+  static const llvm::StringSet<> quantized = {"QuantizeLinear",
+                                              "DequantizeLinear",
+                                              "DynamicQuantizeLinear",
+                                              "ConvInteger",
+                                              "MatMulInteger",
+                                              "MatMulIntegerToFloat",
+                                              "DynamicQuantizeMatMul",
+                                              "DynamicQuantizeLSTM",
+                                              "MatMulNBits",
+                                              "QAttention",
+                                              "QGemm"};
+  auto isQuantized = [](StringRef type) {
+    return quantized.contains(type) || type.starts_with("QLinear");
+  };
   for (const Node &node : plan.nodes)
-    if (quantized.contains(opTypeOf(node.op)))
+    if (isQuantized(opTypeOf(node.op)))
       return node.op->emitError("the model is quantized already: it has a ")
              << opTypeOf(node.op)
              << "; mode=qat takes over the quantizers of a trained model";

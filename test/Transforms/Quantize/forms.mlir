@@ -24,7 +24,8 @@ module attributes {onnxq.calibration = {
   // QDYNAMIC: %[[SCALE:.*]] = "onnx.Mul"(%[[XS]], %[[WS:.*]]) {onnx_node_name = "conv_bias_scale"
   // QDYNAMIC: %[[QUOTIENT:.*]] = "onnx.Div"(%{{.*}}, %[[SCALE]])
   // QDYNAMIC: %[[ROUNDED:.*]] = "onnx.Round"(%[[QUOTIENT]])
-  // QDYNAMIC: %[[BIAS:.*]] = "onnx.Cast"(%[[ROUNDED]])
+  // QDYNAMIC: %[[CLIPPED:.*]] = "onnx.Clip"(%[[ROUNDED]],
+  // QDYNAMIC: %[[BIAS:.*]] = "onnx.Cast"(%[[CLIPPED]])
   // QDYNAMIC: "onnx.QLinearConv"(%[[X]], %[[XS]], %[[XZ]], %{{.*}}, %[[WS]], {{.*}}, %[[BIAS]])
   // QDYNAMIC: "onnx.QLinearMatMul"
 
