@@ -439,6 +439,32 @@ def check_hostile_names(folder):
     return "a name became markup" if "<img" in text else None
 
 
+def check_scaled_channels(folder, form):
+    """Channels that the quantizer multiplied are compared with ones that are, too: through a Relu, and as a product."""
+    scales = (10.0 ** -np.arange(0, 2, 0.25)).astype(np.float32)
+    weights = {"w1": f32(8, 3, 3, 3) * scales[:, None, None, None], "b1": f32(8) * np.float32(0.1) * scales, "d1": f32(8, 1, 3, 3),
+               "w2": f32(8, 8, 1, 1) * scales[:, None, None, None], "d2": f32(8, 1, 3, 3)}
+    nodes = [helper.make_node("Conv", ["x", "w1", "b1"], ["c1"], "conv1", pads=[1] * 4),
+             helper.make_node("Relu", ["c1"], ["r1"], "relu1"),
+             helper.make_node("Conv", ["r1", "d1"], ["e1"], "depth1", pads=[1] * 4, group=8),
+             helper.make_node("Conv", ["e1", "w2"], ["c2"], "conv2"),
+             helper.make_node("HardSwish", ["c2"], ["h2"], "swish2"),
+             helper.make_node("Conv", ["h2", "d2"], ["y"], "depth2", pads=[1] * 4, group=8)]
+    real = save(folder / "net.onnx", nodes, weights, opset=14)
+    np.save(folder / "x.npy", f32(6, 3, 16, 16))
+    quant = folder / "net.q.onnx"
+    onnxq("quantize", real, "--data", folder / "x.npy", "-o", quant, "--quiet", *FORMS[form])
+    names = {name for node in onnx.load(quant).graph.node for name in node.output}
+    if not any(name.startswith("r1_scaled") for name in names) or "h2_scaled" not in names:
+        return f"nothing was scaled: {sorted(names)}"
+    report = debug(real, quant, folder / "x.npy")
+    if report["unmatched"]:
+        return f"without a counterpart: {report['unmatched']}"
+    low = [(w["name"], w["qdq_err"]) for w in report["weights"] if w["qdq_err"] is not None and w["qdq_err"] < 30]
+    low += [(t["name"], t["xmodel_err"]) for t in report["tensors"] if t["xmodel_err"] is not None and t["xmodel_err"] < 20]
+    return f"seems to be bad: {low}" if low else None
+
+
 def cases():
     for form, options in FORMS.items():
         yield f"weights/{form}", lambda folder, f=form, o=options: check_spoiled_weights(folder, f, o)
@@ -449,6 +475,8 @@ def cases():
     yield "sentinel", check_sentinel
     yield "bias/qdq", lambda folder: check_bias(folder, "qdq")
     yield "bias/qlinear", lambda folder: check_bias(folder, "qlinear")
+    yield "scaled/qdq", lambda folder: check_scaled_channels(folder, "qdq")
+    yield "scaled/qlinear", lambda folder: check_scaled_channels(folder, "qlinear")
     yield "fusion", check_fusion
     yield "names", check_names
     yield "figures", check_figures

@@ -7,6 +7,7 @@
 #include "OnnxQuant/Pipelines/Preprocess.h"
 #include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
+#include "OnnxQuant/Transforms/Quantize/ChannelFactors.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -87,6 +88,11 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   OwningOpRef<ModuleOp> prepared;
   if (!asIs)
     prepared = prepare(*real);
+  // What the quantizer has multiplied is multiplied for comparison, too.
+  std::vector<ScaledTensor> scaled = readScaledTensors(*quant);
+  applyScaledTensors(*real, scaled);
+  if (prepared)
+    applyScaledTensors(*prepared, scaled);
   // The graphs are prepared where they should be, and look at every tensor.
   CompileOptions compile;
   compile.prepare = false;

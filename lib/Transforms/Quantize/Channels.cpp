@@ -11,7 +11,9 @@
 //
 // Factors leave room: a channel may turn out wider than calibration has seen.
 
+#include "ChannelScaling.h"
 #include "OnnxQuant/Dialect/ONNX/Calibration.h"
+#include "OnnxQuant/Transforms/Quantize/ChannelFactors.h"
 #include "Plan.h"
 #include <cmath>
 
@@ -40,15 +42,13 @@ private:
   std::optional<TensorRange> rangeOf(const Activation &activation);
   bool isScalable(const Activation &activation, int64_t channels);
   Operation *producerOf(const Activation &activation, int64_t channels);
-  void scaleConstant(OpOperand &use, ArrayRef<double> factors, int64_t axis);
-  void scaleProducer(Operation *producer, Value value, const Factors &factors);
-  Value insertProduct(Value value, int64_t axis, const Factors &factors);
   void scale(Activation activation, const TensorRange &range,
              const Factors &factors);
 
   Plan &plan;
   OpBuilder builder;
   Calibration scaled;
+  std::vector<ScaledTensor> record;
 };
 
 } // namespace
@@ -159,74 +159,30 @@ Operation *ChannelScaler::producerOf(const Activation &activation,
   return conv;
 }
 
-/// Multiplies a constant operand along its first axis.
-void ChannelScaler::scaleConstant(OpOperand &use, ArrayRef<double> factors,
-                                  int64_t axis) {
-  Value value = use.get();
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<double> numbers = *numbersOf(value);
-  int64_t inner = type.getNumElements() / type.getDimSize(axis);
-  int64_t repeat = type.getDimSize(axis) / factors.size();
-  for (auto [i, number] : llvm::enumerate(numbers))
-    number *= factors[static_cast<int64_t>(i) / inner / repeat];
-  builder.setInsertionPointAfterValue(value);
-  use.set(createConstant(builder, value.getLoc(), tensorName(value), numbers,
-                         type.getShape(), type.getElementType()));
-}
-
-static void rename(Value value) {
-  Operation *op = value.getDefiningOp();
-  op->setAttr(resultNamesAttr,
-              Builder(op->getContext())
-                  .getStrArrayAttr({tensorName(value) + "_scaled"}));
-}
-
-void ChannelScaler::scaleProducer(Operation *producer, Value value,
-                                  const Factors &factors) {
-  scaleConstant(producer->getOpOperand(1), factors, 0);
-  if (!isa<NoneType>(producer->getOperand(2).getType()))
-    scaleConstant(producer->getOpOperand(2), factors, 0);
-  // The numbers are others than those of the model, and so are the names.
-  if (producer->getResult(0) != value)
-    rename(producer->getResult(0));
-  rename(value);
-}
-
-Value ChannelScaler::insertProduct(Value value, int64_t axis,
-                                   const Factors &factors) {
-  auto type = cast<RankedTensorType>(value.getType());
-  std::string name = tensorName(value);
-  SmallVector<int64_t> shape(type.getRank() - axis, 1);
-  shape[0] = static_cast<int64_t>(factors.size());
-  builder.setInsertionPointAfterValue(value);
-  Value constant = createConstant(builder, value.getLoc(), name + "_factors",
-                                  factors, shape, type.getElementType());
-  OperationState state(value.getLoc(), MulOp::getOperationName());
-  state.addOperands({value, constant});
-  state.addTypes(type);
-  Operation *product = builder.create(state);
-  setNames(product, name + "_scale_channels", name + "_scaled");
-  // What is said of the product is said of the node that it belongs to.
-  if (auto it = plan.nodeIndex.find(value.getDefiningOp());
-      it != plan.nodeIndex.end())
-    plan.nodeIndex[product] = it->second;
-  return product->getResult(0);
-}
-
 void ChannelScaler::scale(Activation activation, const TensorRange &range,
                           const Factors &factors) {
-  Factors inverse;
+  ScaledTensor tensor;
+  tensor.name = activation.name;
   for (double factor : factors)
-    inverse.push_back(1 / factor);
+    tensor.exponents.push_back(std::ilogb(factor));
   for (OpOperand *use : activation.uses) {
     auto op = cast<QuantizableOpInterface>(use->getOwner());
-    scaleConstant(op->getOpOperand(op.getQuantizableOperands()[1]), inverse, 0);
+    tensor.readers.push_back(nodeName(op));
+    scaleConstant(builder, op->getOpOperand(op.getQuantizableOperands()[1]),
+                  inverseOf(factors));
   }
   Value value = activation.value;
-  if (Operation *producer = producerOf(activation, factors.size())) {
-    scaleProducer(producer, value, factors);
+  Operation *producer = producerOf(activation, factors.size());
+  tensor.isProduct = producer == nullptr;
+  record.push_back(std::move(tensor));
+  if (producer) {
+    scaleProducer(builder, producer, value, factors);
   } else {
-    value = insertProduct(value, *range.channelAxis, factors);
+    value = insertProduct(builder, value, factors);
+    // What is said of the product is said of the node that it belongs to.
+    if (auto it = plan.nodeIndex.find(activation.value.getDefiningOp());
+        it != plan.nodeIndex.end())
+      plan.nodeIndex[value.getDefiningOp()] = it->second;
     for (OpOperand *use : activation.uses)
       use->set(value);
     plan.activations.erase(activation.value);
@@ -262,6 +218,7 @@ void ChannelScaler::run() {
   if (scaled.empty())
     return;
   addCalibration(plan.module, scaled);
+  recordScaledTensors(plan.module, record);
   plan.report.notes.push_back(
       "channels before depthwise convolutions are scaled in " +
       std::to_string(scaled.size()) + " tensors");

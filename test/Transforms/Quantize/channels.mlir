@@ -18,6 +18,7 @@ module attributes {onnxq.calibration = {
     x = {min = 0.0 : f64, max = 2.55 : f64},
     s = {min = 0.0 : f64, max = 2.55 : f64, channel_axis = 1 : i64, channel_mins = array<f64: 0.0, 0.0, 0.0>,
          channel_maxs = array<f64: 2.55, 0.6, 0.05>, channel_means = array<f64: 1.0, 0.2, 0.02>}}} {
+  // CHECK: onnx.metadata = {{.*}}onnxquant.scaled_channels{{.*}}exponents{{.*}}013{{.*}}true{{.*}}depthwise
   // CHECK-LABEL: func.func @product
   // CHECK: w_scale"]} dense<[0.00999999977, 5.000000e-03, 1.250000e-03]>
   // CHECK: w_quantized"]} dense<127>
