@@ -25,7 +25,7 @@ constexpr int extra = 4 * loosePair;
 /// Four rows widened to 16 bits.
 constexpr int widened = 560;
 /// Beginning and end of a panel's tile for quads, more than for the others.
-constexpr int quadTile = 4000;
+constexpr int quadTile = 500;
 } // namespace dotcost
 
 /// The ways to multiply bytes exactly.

@@ -44,7 +44,6 @@ private:
   Value spread(Value place);
   Value multiplyBytes(Value x, Value w);
   void widen(Value &sum, Value pairs);
-  void settle(MutableArrayRef<Value> sums);
 
   QuadBlob blob;
   /// Where reordered rows are, and the panel's shuffles.
@@ -116,19 +115,6 @@ void QuadContractLowering::widen(Value &sum, Value pairs) {
   sum = arith::AddIOp::create(b, products, sum);
 }
 
-/// Nothing of a later row begins before these sums are complete. Sums, weights
-/// and ones leave no register for a second row, and LLVM would begin it all the
-/// same, and keep products in memory.
-void QuadContractLowering::settle(MutableArrayRef<Value> sums) {
-  for (Value &sum : sums)
-    sum = LLVM::InlineAsmOp::create(
-              b, sum.getType(), sum, /*asm_string=*/"",
-              /*constraints=*/"=x,0", /*has_side_effects=*/true,
-              /*is_align_stack=*/false, LLVM::TailCallKind::None,
-              /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr)
-              .getRes();
-}
-
 //===----------------------------------------------------------------------===//
 // Reordering
 //===----------------------------------------------------------------------===//
@@ -174,7 +160,6 @@ void QuadContractLowering::addBundle(SmallVector<Value> &sums, Value from,
     Value x = spread(b.add(from, r * getRowBytes()));
     for (int64_t j = 0; j < vectors; ++j)
       widen(sums[r * vectors + j], multiplyBytes(x, columnsOf[j]));
-    settle(MutableArrayRef(sums).slice(r * vectors, vectors));
   }
 }
 
@@ -195,7 +180,6 @@ void QuadContractLowering::addDouble(SmallVector<Value> &sums, Value from,
                                 multiplyBytes(y, columnsOf[vectors + j]));
       widen(sums[r * vectors + j], pairs);
     }
-    settle(MutableArrayRef(sums).slice(r * vectors, vectors));
   }
 }
 
