@@ -1,16 +1,17 @@
 #!/usr/bin/python3
 """Runs the test suites of one build and adds them up.
 
-    run_suites.py --build DIR [SUITE]...
+    run_suites.py --build DIR [--jobs N] [SUITE]...
 
 Suites: `lit` (everything lit finds), `unit` (each GoogleTest program below
 DIR/unittests), and every executable .py or .sh in test/Integration by its stem, or
 `integration` for all of those. An integration suite gets the build folder in
-ONNXQUANT_BUILD and ends with `N passed, N failed`, perhaps with `, N skipped`. The
-last line printed here is `N passed, N failed`; the exit status says whether anything failed.
+ONNXQUANT_BUILD and ends with `N passed, N failed`, perhaps with `, N skipped`; so many run
+at a time as there are processors, and what one prints is shown when it has ended. The last line printed here is `N passed, N failed`; the exit status says whether anything failed.
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -76,19 +77,19 @@ def run_unit(build):
 
 def run_integration(script, build):
     environment = dict(os.environ, ONNXQUANT_BUILD=str(build))
-    last = ""
-    process = subprocess.Popen([script], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, errors="replace")
-    for line in process.stdout:
-        sys.stdout.write("  " + line)
-        sys.stdout.flush()
-        last = line.strip() or last
-    status = process.wait()
+    start = time.monotonic()
+    process = subprocess.run([script], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, errors="replace")
+    lines = process.stdout.splitlines()
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
     match = LAST_LINE.match(last)
-    if not match:
-        print(f"  {script.name} ended without a result (exit status {status})")
-        return 0, 1, 0
-    passed, failed, skipped = (int(group or 0) for group in match.groups())
-    return passed, failed or int(status != 0), skipped
+    if match:
+        passed, failed, skipped = (int(group or 0) for group in match.groups())
+        counts = passed, failed or int(process.returncode != 0), skipped
+    else:
+        lines.append(f"{script.name} ended without a result (exit status {process.returncode})")
+        counts = 0, 1, 0
+    print("\n".join([f"== {script.stem}", *("  " + line for line in lines)]), flush=True)
+    return script.stem, *counts, time.monotonic() - start
 
 
 def integration_suites():
@@ -105,6 +106,7 @@ def main():
     groups = {"integration": list(scripts)}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many integration suites run at a time")
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join([*names, *groups]))
     arguments = parser.parse_args()
     chosen = [name for suite in arguments.suites for name in groups.get(suite, [suite])] or names
@@ -114,16 +116,13 @@ def main():
     build = arguments.build.resolve()
 
     rows = []
-    for name in chosen:
-        print(f"== {name}", flush=True)
-        start = time.monotonic()
-        if name == "lit":
-            counts = run_lit(build)
-        elif name == "unit":
-            counts = run_unit(build)
-        else:
-            counts = run_integration(scripts[name], build)
-        rows.append((name, *counts, time.monotonic() - start))
+    for name, run in (("lit", run_lit), ("unit", run_unit)):
+        if name in chosen:
+            print(f"== {name}", flush=True)
+            start = time.monotonic()
+            rows.append((name, *run(build), time.monotonic() - start))
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        rows += pool.map(lambda name: run_integration(scripts[name], build), [name for name in chosen if name in scripts])
 
     print(f"\n{'suite':<20}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
     for name, passed, failed, skipped, seconds in rows:
