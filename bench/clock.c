@@ -1,5 +1,6 @@
 /* Prints the processor's frequency in GHz: one addition of a chain takes one
- * cycle on every processor that the tables are made on. */
+ * cycle on every processor that the tables are made on. Of a register to
+ * itself: some processors add several constants in a cycle. */
 #include <stdio.h>
 #include <time.h>
 
@@ -10,11 +11,11 @@ static double now(void) {
 }
 
 #if defined(__x86_64__)
-#define ADD "add $1, %0\n\t"
+#define ADD "add %0, %0\n\t"
 #elif defined(__aarch64__)
-#define ADD "add %0, %0, #1\n\t"
+#define ADD "add %0, %0, %0\n\t"
 #elif defined(__riscv)
-#define ADD "addi %0, %0, 1\n\t"
+#define ADD "add %0, %0, %0\n\t"
 #endif
 
 int main(void) {

@@ -123,6 +123,11 @@ onnxquant::parseTarget(StringRef name, StringRef cpu, StringRef features) {
     options.features += (options.features.empty() ? "" : ",") + features.str();
   if (Error error = checkNames(options, features))
     return error;
+  // LLVM keeps to half of AVX-512's vectors on most processors that have them.
+  // Kernels multiply for most of the time, which pays for a lower clock.
+  if (Triple(options.triple).isX86() && !features.contains("prefer-256-bit"))
+    options.features +=
+        (options.features.empty() ? "" : ",") + std::string("-prefer-256-bit");
   return options;
 }
 

@@ -24,7 +24,7 @@ TARGETS = [
     ("x86-64-v2", ["--target", "x86-64-v2"], None, [], set()),
     ("x86-64-v3", ["--target", "x86-64-v3"], None, [], {"avx2"}),
     ("AVX-VNNI", ["--target", "x86-64-v3", "--features", "+avxvnni"], None, [], {"avx_vnni"}),
-    ("AVX-512 VNNI", ["--target", "x86-64-v4", "--features", "+avx512vnni,-prefer-256-bit"], None, [], {"avx512_vnni", "avx512bw"}),
+    ("AVX-512 VNNI", ["--target", "x86-64-v4", "--features", "+avx512vnni"], None, [], {"avx512_vnni", "avx512bw"}),
     ("aarch64", ["--target", "aarch64"], "aarch64", [], set()),
     ("aarch64+dotprod", ["--target", "aarch64+dotprod"], "aarch64", ["-cpu", "max"], set()),
     ("aarch64+i8mm", ["--target", "aarch64+i8mm"], "aarch64", ["-cpu", "max"], set()),

@@ -3,7 +3,7 @@
 
 // RUN: onnxq compile %s -o %t.s --target x86-64-v3 && FileCheck %s --check-prefix=AVX2 < %t.s
 // RUN: onnxq compile %s -o %t.s --target x86-64-v3 --features +avxvnni && FileCheck %s --check-prefix=VNNI < %t.s
-// RUN: onnxq compile %s -o %t.s --target x86-64-v4 --features +avx512vnni,-prefer-256-bit && FileCheck %s --check-prefix=AVX512 < %t.s
+// RUN: onnxq compile %s -o %t.s --target x86-64-v4 --features +avx512vnni && FileCheck %s --check-prefix=AVX512 < %t.s
 // RUN: onnxq compile %s -o %t.s --target aarch64 && FileCheck %s --check-prefix=NEON < %t.s
 // RUN: onnxq compile %s -o %t.s --target aarch64+dotprod && FileCheck %s --check-prefix=SDOT < %t.s
 // RUN: onnxq compile %s -o %t.s --target aarch64+i8mm && FileCheck %s --check-prefix=I8MM < %t.s
