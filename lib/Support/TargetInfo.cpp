@@ -26,13 +26,15 @@ static void describeX86(const MCSubtargetInfo &subtarget, TargetInfo &info) {
   info.arch = TargetInfo::Arch::X86;
   info.hasFMA = has("+avx2,+fma");
   info.hasAVX2 = has("+avx2");
-  // Processors that slow down with wide vectors are used with half of them.
+  // Whoever prefers half of the wide vectors gets them.
   bool isWide = has("+avx512f,+avx512bw,+avx512dq,+avx512vl");
   info.hasAVX512 = isWide && !has("+prefer-256-bit");
   info.hasAVX512VNNI = info.hasAVX512 && has("+avx512vnni");
   info.hasAVXVNNI = has("+avxvnni") || has("+avx512vnni,+avx512vl");
   info.vectorBytes = info.hasAVX512 ? 64 : has("+avx") ? 32 : 16;
   info.numVectors = isWide ? 32 : 16;
+  if (isWide)
+    info.cacheBytes = 1024 * 1024;
 }
 
 static void describeAArch64(const MCSubtargetInfo &subtarget,

@@ -18,6 +18,8 @@ struct TargetInfo {
   /// vectors the width that any processor of the target has at least.
   int64_t vectorBytes = 16;
   int64_t numVectors = 16;
+  /// What the second level of cache holds on all usual processors of its kind.
+  int64_t cacheBytes = 256 * 1024;
   /// Multiply-add with one rounding, for vectors.
   bool hasFMA = false;
   /// x86: 256-bit integers; 512-bit vectors with masks for all element types;

@@ -37,7 +37,7 @@ static bool hasLongEpilogue(onnxq::ContractOp op) {
 /// Weights that stay in a cache near the processor by themselves.
 static constexpr int64_t smallWeights = 128 * 1024;
 /// Floats that a cache takes at once, and how many of these a tile asks for.
-static constexpr int64_t lineFloats = 16, mostLines = 96;
+static constexpr int64_t lineFloats = 16, mostLines = 256;
 
 /// Taps of a row of the window that are written out.
 static constexpr int64_t writtenTaps = 3;

@@ -18,7 +18,8 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnxq;
 
-static LogicalResult lowerContract(ContractOp op, const TargetInfo &target) {
+static LogicalResult lowerContract(ContractOp op, const TargetInfo &target,
+                                   int64_t threads) {
   PackingAttr packing = op.getPackingAttr();
   if (!packing || !isa<MemRefType>(op.getInit().getType()))
     return op.emitOpError("expects packed weights and buffers");
@@ -28,7 +29,7 @@ static LogicalResult lowerContract(ContractOp op, const TargetInfo &target) {
     kernels::lowerFmaContract(op, target);
     return success();
   case PackingKind::Winograd:
-    kernels::lowerWinograd(op, target);
+    kernels::lowerWinograd(op, target, threads);
     return success();
   case PackingKind::Codes:
     kernels::lowerCodedContract(op, target);
@@ -56,7 +57,7 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
     });
     for (Operation *op : ops) {
       if (auto contract = dyn_cast<ContractOp>(op)) {
-        if (failed(lowerContract(contract, target)))
+        if (failed(lowerContract(contract, target, threads)))
           return signalPassFailure();
       } else if (auto window = dyn_cast<WindowOp>(op)) {
         window.getPacked() ? kernels::lowerPairedWindow(window, target)

@@ -23,8 +23,11 @@ using namespace onnxquant::kernels;
 static constexpr int64_t skew = 16;
 /// What a block costs beyond its tiles (its weights are read again), in tiles.
 static constexpr int64_t blockCost = 4;
-/// Parts of a convolution that threads may share, and the fewest panels of one.
-static constexpr int64_t enoughParts = 8, leastPanels = 4;
+/// What the transform of a tile's input costs, in columns of products.
+static constexpr int64_t inputCost = 12;
+/// What a block takes of the second level of cache, in sixteenths: the fewer
+/// blocks there are, the less often are weights read again.
+static constexpr int64_t cacheShare = 13;
 
 namespace {
 /// The most tiles of a block, and parts of the panels that are blocks of their
@@ -35,7 +38,8 @@ struct TileBlocks {
 
 class WinogradLowering : public ContractLowering {
 public:
-  WinogradLowering(onnxq::ContractOp op, const TargetInfo &target);
+  WinogradLowering(onnxq::ContractOp op, const TargetInfo &target,
+                   int64_t threads);
   void lowerBlocks();
 
 private:
@@ -63,39 +67,43 @@ private:
 };
 } // namespace
 
-/// Blocks of whole register tiles that repeat few tiles and fit the stack.
+/// The columns of the largest of so many parts.
+static int64_t getWidest(onnxq::PackingAttr packing, int64_t parts) {
+  int64_t whole = packing.getColumns() / packing.getNr();
+  int64_t panels = llvm::divideCeil(whole, parts);
+  int64_t last = packing.getColumns() -
+                 std::min(whole, panels * (parts - 1)) * packing.getNr();
+  return std::max(std::min(whole, panels) * packing.getNr(), last);
+}
+
+/// Blocks of whole register tiles that fit the scratch memory, and parts of the
+/// panels, by the time of the thread that has the most to do.
 static TileBlocks planBlocks(std::optional<int64_t> tiles, int64_t rows,
-                             int64_t channels, onnxq::PackingAttr packing) {
+                             int64_t channels, onnxq::PackingAttr packing,
+                             int64_t scratch, int64_t threads) {
   int64_t bytes = winogradNumbers * channels * int64_t(sizeof(float));
-  int64_t most = std::max(rows, winogradScratch / bytes / rows * rows);
+  int64_t most = std::max(rows, scratch / bytes / rows * rows);
   TileBlocks best = {most, 1};
   if (!tiles)
     return best;
-  double least = 0;
-  int64_t blocks = 1;
-  for (int64_t size = rows; size <= most; size += rows) {
-    int64_t count = llvm::divideCeil(*tiles, size);
-    auto cost = static_cast<double>(count * (size + blockCost));
-    // Two threads can't share an odd number of blocks equally.
-    if (count > 1 && count % 2 != 0)
-      cost *= 1.0 + 0.2 / static_cast<double>(count);
-    if (least > 0 && cost >= least)
-      continue;
-    least = cost;
-    best.tiles = std::min(size, *tiles);
-    blocks = count;
-  }
-  int64_t panels = packing.getColumns() / packing.getNr();
-  while (packing.getColumns() % packing.getNr() == 0 &&
-         panels / (2 * best.parts) >= leastPanels &&
-         (blocks * best.parts < enoughParts ||
-          (best.parts == 1 && blocks % 2 != 0)))
-    best.parts *= 2;
+  int64_t whole = packing.getColumns() / packing.getNr(), least = 0;
+  for (int64_t parts = 1; parts == 1 || parts <= std::min(whole, threads);
+       parts *= 2)
+    for (int64_t size = rows; size <= most; size += rows) {
+      int64_t count = llvm::divideCeil(*tiles, size) * parts;
+      int64_t widest = getWidest(packing, parts);
+      int64_t cost = llvm::divideCeil(count, threads) *
+                     (size * (widest + inputCost) + blockCost * widest);
+      if (least > 0 && cost >= least)
+        continue;
+      least = cost;
+      best = {std::min(size, *tiles), parts};
+    }
   return best;
 }
 
 WinogradLowering::WinogradLowering(onnxq::ContractOp op,
-                                   const TargetInfo &target)
+                                   const TargetInfo &target, int64_t threads)
     : ContractLowering(op, target), inputLanes(target.lanes()) {
   Value two = b.index(winogradOut);
   tilesDown = b.ceilDiv(output.sizes[1], two);
@@ -106,7 +114,9 @@ WinogradLowering::WinogradLowering(onnxq::ContractOp op,
   std::optional<int64_t> known = KernelBuilder::known(tiles);
   rowsOfTile = std::max<int64_t>(
       1, std::min(packing.getMr(), known.value_or(packing.getMr())));
-  blocks = planBlocks(known, rowsOfTile, channels, packing);
+  int64_t scratch =
+      std::max(winogradScratch, target.cacheBytes / 16 * cacheShare);
+  blocks = planBlocks(known, rowsOfTile, channels, packing, scratch, threads);
   inputStep = blocks.tiles * channels + skew;
   productStep = blocks.tiles * packing.getNr() + skew;
 }
@@ -118,10 +128,11 @@ void WinogradLowering::lowerBlocks() {
   // The last block begins earlier, and repeats some tiles.
   Value last = b.createOrFold<arith::MaxSIOp>(b.sub(tiles, most), b.index(0));
   tilesOfBlock = b.min(tiles, most);
-  b.grid({b.ceilDiv(tiles, most), b.index(blocks.parts)},
-         [&](ArrayRef<Value> at) {
-           emitBlock(b.min(b.mul(at[0], blocks.tiles), last), at[1]);
-         });
+  Value parts = b.index(blocks.parts);
+  b.grid({b.mul(b.ceilDiv(tiles, most), parts)}, [&](ArrayRef<Value> at) {
+    Value first = b.mul(b.div(at[0], parts), blocks.tiles);
+    emitBlock(b.min(first, last), b.rem(at[0], parts));
+  });
 }
 
 void WinogradLowering::emitBlock(Value firstTile, Value part) {
@@ -143,14 +154,24 @@ void WinogradLowering::emitBlock(Value firstTile, Value part) {
   int64_t rest = packing.getColumns() % packing.getNr();
   int64_t panelsOfPart = llvm::divideCeil(whole, blocks.parts);
   Value firstPanel = b.mul(part, panelsOfPart);
-  Value panels =
-      b.min(b.index(panelsOfPart), b.sub(b.index(whole), firstPanel));
+  Value left = b.createOrFold<arith::MaxSIOp>(b.sub(b.index(whole), firstPanel),
+                                              b.index(0));
+  Value panels = b.min(b.index(panelsOfPart), left);
   b.loop(panels, {}, [&](Value i, ValueRange) {
     emitPanel(firstTile, b.add(firstPanel, i), packing.getNr());
     return SmallVector<Value>();
   });
-  if (rest > 0)
+  if (rest > 0) {
+    // The last part has the rest of the columns.
+    auto isLast = scf::IfOp::create(
+        b,
+        b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, part,
+                                      b.index(blocks.parts - 1)),
+        /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(isLast.thenYield());
     emitPanel(firstTile, b.index(whole), rest);
+  }
   LLVM::StackRestoreOp::create(b, stack);
 }
 
@@ -365,6 +386,7 @@ void WinogradLowering::finishTile(Value tile, Value number, Value panel,
   }
 }
 
-void kernels::lowerWinograd(onnxq::ContractOp op, const TargetInfo &target) {
-  WinogradLowering(op, target).lowerBlocks();
+void kernels::lowerWinograd(onnxq::ContractOp op, const TargetInfo &target,
+                            int64_t threads) {
+  WinogradLowering(op, target, threads).lowerBlocks();
 }

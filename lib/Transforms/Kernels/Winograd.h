@@ -18,7 +18,7 @@ namespace onnxquant::kernels {
 inline constexpr int64_t winogradNumbers = 16;
 inline constexpr int64_t winogradOut = 2, winogradIn = 4;
 
-/// What tiles of a block may take of the stack.
+/// What tiles of a block may take of the stack on every target.
 inline constexpr int64_t winogradScratch = 288 * 1024;
 /// The fewest tiles of a block.
 inline constexpr int64_t leastWinogradTiles = 12;
