@@ -18,6 +18,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import harness
+import nn_reference
 from harness import ONNXQ, Tally, require_tools
 
 F32 = TensorProto.FLOAT
@@ -216,6 +217,28 @@ def check_threads(folder, model):
             tally.result(f"{threads} threads {' '.join(form)}", problem)
 
 
+def check_transformed(folder):
+    """A transformed convolution whose columns fill no panel: shared by blocks and by columns, whatever the caches."""
+    x, w = rng.standard_normal((2, 32, 15, 13)).astype(np.float32), rng.standard_normal((112, 32, 3, 3)).astype(np.float32) / 17
+    path = save(folder / "transformed.onnx", [helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])],
+                [("x", list(x.shape))], [("y", [2, 112, 15, 13])], [("w", w)])
+    np.save(folder / "image.npy", x)
+    expected = None
+    for options in ([], ["--threads", "2"], ["--threads", "3"], ["--threads", "8"], ["--target", "x86-64-v3"], ["--target", "x86-64-v3", "--threads", "2"]):
+        where = folder / f"transformed{'-'.join(options)}"
+        library = where.with_suffix(".so")
+        problem = complaint(run("compile", path, "-o", library, *options)) or complaint(
+            run("run", library, "--input", f"x={folder / 'image.npy'}", "--output-dir", where, "--quiet"))
+        if not problem:
+            got = np.load(where / "y.npy")
+            if expected is None:
+                error = np.abs(got - nn_reference.conv(x.astype(np.float64), w.astype(np.float64), pads=[1, 1, 1, 1])).max()
+                problem, expected = None if error < 1e-5 else f"off by {error}", got.tobytes()
+            elif got.tobytes() != expected:
+                problem = "other bits than one thread"
+        tally.result(f"a transformed convolution {' '.join(options)}", problem)
+
+
 def symbols(path):
     return subprocess.run(["nm", str(path)], capture_output=True, text=True).stdout
 
@@ -344,6 +367,7 @@ def main():
         check_machines(folder)
         model = network(folder / "network.onnx")
         check_threads(folder, model)
+        check_transformed(folder)
         check_objects(folder, model)
         check_cache(folder, model)
         check_reports(folder, model)
