@@ -29,8 +29,9 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 
-/// Scalar operations that are worth starting threads for: some microseconds.
-static constexpr int64_t fewestOperations = 1 << 16;
+/// Operations of whole vectors that are worth sharing, some microseconds: what
+/// one processor has written is far from the others.
+static constexpr int64_t fewestOperations = 1 << 15;
 /// What a loop of open size is taken to repeat.
 static constexpr int64_t openTrips = 64;
 
@@ -42,6 +43,9 @@ struct Parallelize : public onnxquant::impl::ParallelizeBase<Parallelize> {
 private:
   bool isWorthIt(scf::ParallelOp loop);
   void share(scf::ParallelOp loop, SymbolTable &symbols);
+
+  /// The same as operations of single elements.
+  int64_t fewest = 0;
 };
 } // namespace
 
@@ -144,7 +148,7 @@ bool Parallelize::isWorthIt(scf::ParallelOp loop) {
       return true;
     cost = multiply(cost, *trips);
   }
-  return cost >= fewestOperations;
+  return cost >= fewest;
 }
 
 //===----------------------------------------------------------------------===//
@@ -162,17 +166,18 @@ static Value countTrips(ImplicitLocOpBuilder &b, scf::ParallelOp loop,
 }
 
 /// Whether the whole loop is large enough; none if that is known already.
-static Value isLarge(ImplicitLocOpBuilder &b, scf::ParallelOp loop) {
+static Value isLarge(ImplicitLocOpBuilder &b, scf::ParallelOp loop,
+                     int64_t fewest) {
   bool isOpen = false;
   for (unsigned axis = 0; axis < loop.getNumLoops(); ++axis)
     isOpen |= !tripsOf(loop, axis);
   if (!isOpen)
     return {};
   Value work = arith::ConstantIndexOp::create(
-      b, std::min<int64_t>(costOf(*loop.getBody()), fewestOperations));
+      b, std::min<int64_t>(costOf(*loop.getBody()), fewest));
   for (unsigned axis = 0; axis < loop.getNumLoops(); ++axis)
     work = arith::MulIOp::create(b, work, countTrips(b, loop, axis));
-  Value limit = arith::ConstantIndexOp::create(b, fewestOperations);
+  Value limit = arith::ConstantIndexOp::create(b, fewest);
   return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, work, limit);
 }
 
@@ -240,7 +245,7 @@ void Parallelize::share(scf::ParallelOp loop, SymbolTable &symbols) {
   symbols.insert(function);
 
   Value trips = countTrips(b, loop, axis);
-  if (Value large = isLarge(b, loop)) {
+  if (Value large = isLarge(b, loop, fewest)) {
     auto choice = scf::IfOp::create(b, large, /*withElseRegion=*/true);
     b.setInsertionPointToStart(choice.elseBlock());
     SmallVector<Value> all(outlined.arguments);
@@ -256,6 +261,7 @@ void Parallelize::share(scf::ParallelOp loop, SymbolTable &symbols) {
 
 void Parallelize::runOnOperation() {
   ModuleOp module = getOperation();
+  fewest = fewestOperations * getTargetInfo(module).lanes();
   SymbolTable symbols(module);
   SmallVector<scf::ParallelOp> loops;
   module.walk([&](scf::ParallelOp loop) {
