@@ -49,13 +49,16 @@ struct ConvertONNXToKernels
   }
 
   void runOnOperation() override {
+    auto hasPattern = [&](Operation *op) {
+      return patterns.getOpSpecificNativePatterns().contains(op->getName());
+    };
+    kernels::expandWeights(getOperation(), hasPattern);
     // One kernel per op: no folding, which would look at large constants.
     kernels::MatchReasons reasons;
     walkAndApplyPatterns(getOperation(), patterns, &reasons);
     kernels::LeftNodes left(getOperation(), report);
     getOperation().walk([&](Operation *op) {
-      if (!patterns.getOpSpecificNativePatterns().contains(op->getName()) &&
-          !isLeftOut(op))
+      if (!hasPattern(op) && !isLeftOut(op))
         return;
       ++numLeft;
       left.add(op, kernels::LeftKind::Loops, reasons.get(op));

@@ -41,6 +41,11 @@ mlir::Value makeConstant(mlir::ImplicitLocOpBuilder &b,
                          mlir::RankedTensorType type,
                          llvm::ArrayRef<char> bytes, llvm::StringRef name);
 
+/// Makes constants of dequantized 8-bit constants that are weights of an op
+/// which `hasKernel`.
+void expandWeights(mlir::Operation *root,
+                   llvm::function_ref<bool(mlir::Operation *)> hasKernel);
+
 /// Elements in another order: those of the dimensions `order` of `raw`, which
 /// is seen as `shape`; the first varies slowest.
 std::vector<char> permuteElements(const RawElements &raw,
