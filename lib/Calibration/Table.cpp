@@ -6,6 +6,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +20,13 @@ static Error fail(const Twine &message) {
 
 std::string onnxquant::shortestDecimal(double value) {
   char text[40];
-  for (int digits = 1; digits <= 17; ++digits) {
+  // No fewer digits than the shortest that reads as the number.
+  char *end = std::to_chars(text, text + sizeof(text), value,
+                            std::chars_format::scientific)
+                  .ptr;
+  int shortest = llvm::count_if(
+      llvm::StringRef(text, end - text).split('e').first, llvm::isDigit);
+  for (int digits = std::max(shortest, 1); digits <= 17; ++digits) {
     std::snprintf(text, sizeof(text), "%.*g", digits, value);
     if (std::strtod(text, nullptr) == value)
       break;

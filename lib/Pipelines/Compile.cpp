@@ -120,6 +120,7 @@ void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
   pm.addPass(createLowerChecks());
   LowerObserversOptions observers;
   observers.fma = math.fma;
+  observers.ifma = hasIntegerMultiplyAdd(options.target);
   pm.addPass(createLowerObservers(observers));
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());

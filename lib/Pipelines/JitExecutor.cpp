@@ -2,6 +2,8 @@
 
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/Session.h"
+#include "onnxquant-c/runtime.h"
+#include <mutex>
 
 using namespace mlir;
 using namespace onnxquant;
@@ -15,11 +17,31 @@ public:
 
   llvm::Expected<std::vector<HostTensor>>
   run(const std::vector<HostTensor> &inputs) const override {
-    return runModel(object->model(), inputs);
+    void *workspace = takeWorkspace();
+    auto outputs = runModel(object->model(), inputs, workspace);
+    std::lock_guard<std::mutex> lock(mutex);
+    if (workspace)
+      spare.emplace_back(workspace);
+    return outputs;
   }
 
 private:
+  struct Free {
+    void operator()(void *workspace) const { onnxq_free_workspace(workspace); }
+  };
+
+  /// One that no other run uses; null if there is no memory for it.
+  void *takeWorkspace() const {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (spare.empty())
+      return onnxq_make_workspace(&object->model());
+    return spare.pop_back_val().release();
+  }
+
   std::unique_ptr<LoadedObject> object;
+  /// Workspaces are kept from run to run: new memory costs time.
+  mutable std::mutex mutex;
+  mutable llvm::SmallVector<std::unique_ptr<void, Free>> spare;
 };
 
 class JitExecutor : public Executor {

@@ -64,13 +64,13 @@ static Error view(const HostTensor &tensor, onnxq_tensor &view) {
 
 Expected<std::vector<HostTensor>>
 onnxquant::runModel(const onnxq_model &model,
-                    const std::vector<HostTensor> &inputs) {
+                    const std::vector<HostTensor> &inputs, void *workspace) {
   std::vector<onnxq_tensor> in(inputs.size()), out(model.num_outputs);
   for (auto [tensor, place] : zip(inputs, in))
     if (Error error = view(tensor, place))
       return error;
   onnxq_error error;
-  if (onnxq_run(&model, nullptr, in.data(), in.size(), out.data(), out.size(),
+  if (onnxq_run(&model, workspace, in.data(), in.size(), out.data(), out.size(),
                 &error) != ONNXQ_OK)
     return fail(error.message);
   std::vector<HostTensor> outputs(out.size());

@@ -131,16 +131,24 @@ onnxquant::parseTarget(StringRef name, StringRef cpu, StringRef features) {
   return options;
 }
 
-bool onnxquant::hasFusedMultiplyAdd(const onnxquant::TargetOptions &options) {
-  Triple triple(options.triple);
-  if (!triple.isX86())
-    return true;
+/// Whether an x86 processor has all of these features.
+static bool hasFeatures(const onnxquant::TargetOptions &options,
+                        StringRef features) {
   auto subtarget = createSubtarget(options, options.cpu, options.features);
   if (!subtarget) {
     consumeError(subtarget.takeError());
     return false;
   }
-  return (*subtarget)->checkFeatures("+fma");
+  return (*subtarget)->checkFeatures(features);
+}
+
+bool onnxquant::hasFusedMultiplyAdd(const onnxquant::TargetOptions &options) {
+  return !Triple(options.triple).isX86() || hasFeatures(options, "+fma");
+}
+
+bool onnxquant::hasIntegerMultiplyAdd(const onnxquant::TargetOptions &options) {
+  return Triple(options.triple).isX86() &&
+         hasFeatures(options, "+avx512ifma,+avx512dq,+avx512vl");
 }
 
 std::optional<onnxquant::TargetOptions>

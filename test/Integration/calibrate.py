@@ -282,10 +282,15 @@ def independence(suite):
     text = whole.read_bytes()
     for name, path, more in (("batch 4", data, ("--batch", "4")), ("batch 23", data, ("--batch", "23")),
                              ("batch 7", data, ("--batch", "7")), ("other order", turned, ()),
-                             ("again", data, ())):
+                             ("again", data, ()), ("one thread", data, ("--threads", "1")),
+                             ("five threads", data, ("--threads", "5")),
+                             ("batches in threads", data, ("--threads", "3", "--batch", "4"))):
         other = suite.table(name, model, "--data", path, *options, *more)
         if other:
             suite.expect(f"same bytes: {name}", other.read_bytes() == text, "the tables differ")
+    moving = [suite.table(f"moving average in {n} threads", model, "--data", data, "--quiet", "--method", "moving-average", "--threads", n)
+              for n in ("1", "4")]
+    suite.expect("moving average in threads", moving[0].read_bytes() == moving[1].read_bytes(), "the tables differ")
     shards = [suite.table(f"shard {i}", model, "--data", data, *options, "--shard", f"{i}/30") for i in (*range(5), 29)]
     suite.expect("an empty shard has a table", shards[5] and json.loads(shards[5].read_text())["samples"] == 0, "it has none")
     shards = [suite.table(f"shard {i}", model, "--data", data, *options, "--shard", f"{i}/3", "--batch", "3") for i in (2, 0, 1)]

@@ -54,6 +54,11 @@ static llvm::Error finish(CalibrateOptions &options) {
   collect.method.method = *method;
   if (llvm::Error error = checkOptions(collect.method))
     return error;
+  if (collect.threads < 0 || collect.threads > 1024)
+    return llvm::createStringError(
+        llvm::inconvertibleErrorCode(),
+        "threads expects 1 to 1024, or 0 for all processors, but got " +
+            llvm::Twine(collect.threads));
   if (!(collect.constant > 0 && collect.constant <= 1))
     return llvm::createStringError(
         llvm::inconvertibleErrorCode(),
@@ -110,6 +115,7 @@ static int run(llvm::ArrayRef<const char *> arguments) {
       .option("nodes", options.nodes)
       .flag("ranges", options.ranges)
       .option("checkpoint", collect.checkpoint)
+      .option("threads", collect.threads)
       .flag("quiet", collect.quiet)
       .flag("verbose", collect.verbose)
       .option("o", options.output);
@@ -170,6 +176,8 @@ Runs samples through a model and writes what its tensors hold: statistics
   --all, --op-types A,B, --nodes A,B   what is observed (default: what
                       quantization asks for)
   --dim NAME=VALUE, --input-shape NAME=SHAPE
+  --threads N         samples that run at once (all processors, up to 8); the
+                      table is the same
   --checkpoint FILE   continue from it, and write it while running
   --quiet, --verbose
 

@@ -19,6 +19,8 @@ struct QuantizeSettings {
   QuantizeArguments options;
   bool skipPreprocess = false, quiet = false, skipBad = false;
   std::vector<std::string> data;
+  /// Empty: extremes of data, or what a table was made with.
+  std::string method;
   CalibrateOptions calibrate;
   LoadCalibrationOptions load;
   ModelOptions model;
@@ -37,7 +39,7 @@ static int complain(const Twine &message, int code) {
 static void declareData(Arguments &parser, QuantizeSettings &settings) {
   CalibrateOptions &options = settings.calibrate;
   parser.list("data", settings.data)
-      .option("method", options.method)
+      .option("method", settings.method)
       .option("bins", options.bins)
       .option("quantized-bins", options.quantizedBins)
       .option("percentile", options.percentile)
@@ -45,6 +47,7 @@ static void declareData(Arguments &parser, QuantizeSettings &settings) {
       .option("start", options.start)
       .option("stride", options.stride)
       .option("batch", options.batch)
+      .option("threads", options.threads)
       .flag("skip-bad", settings.skipBad)
       .option("preprocess", options.preprocess)
       .option("preprocess-plugin", options.preprocessPlugin)
@@ -60,6 +63,8 @@ static void declareData(Arguments &parser, QuantizeSettings &settings) {
 /// The stage that gives the model ranges: data is run, or a table is read.
 static void addCalibration(QuantizeSettings &settings) {
   if (!settings.data.empty()) {
+    if (!settings.method.empty())
+      settings.calibrate.method = settings.method;
     settings.calibrate.data.assign(settings.data.begin(), settings.data.end());
     settings.calibrate.skipBad = settings.skipBad;
     settings.pipeline.addCalibration = [&](OpPassManager &pm) {
@@ -70,6 +75,9 @@ static void addCalibration(QuantizeSettings &settings) {
           }));
     };
   } else if (!settings.load.table.empty()) {
+    settings.load.method = settings.method;
+    settings.load.quantizedBins = settings.calibrate.quantizedBins;
+    settings.load.percentile = settings.calibrate.percentile;
     settings.pipeline.addCalibration = [&](OpPassManager &pm) {
       pm.addPass(createLoadCalibration(settings.load));
     };

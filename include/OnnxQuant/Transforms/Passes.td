@@ -139,6 +139,13 @@ def FoldBatchNorm : Pass<"onnx-fold-batch-norm", "::mlir::ModuleOp"> {
     Before one, the weights of each input channel are, if the shift is zero or
     the consumer doesn't pad: there the padding would be shifted as well.
 
+    Channels are axis 1. After a MatMul with a constant matrix on the right the
+    columns of which they are (a product of rank 2, or one that a Transpose
+    turns, with or without a bias), the matrix is scaled and the shift becomes
+    an Add; so it is with a matrix on the left and its rows. Where axis 1 of a
+    product of rank 3 is its sequence, nothing can be folded: each place of it
+    has a factor of its own, and the matrix is the same for all.
+
     The result keeps the name of the last tensor, the node that of the
     contraction. Weights are computed in double precision and rounded once.
 

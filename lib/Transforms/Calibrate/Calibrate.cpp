@@ -57,6 +57,7 @@ llvm::Error Calibrate::readOptions(CollectOptions &collect) {
   collect.spec.nodes.assign(nodes.begin(), nodes.end());
   collect.spec.bins = needsHistogram(*parsed) ? bins.getValue() : 0;
   collect.spec.batch = batch;
+  collect.threads = std::max<int64_t>(threads, 0);
   DataOptions &source = collect.data;
   source.paths.assign(data.begin(), data.end());
   source.start = start;

@@ -4,6 +4,10 @@
 // same, which lets buffers be planned and loops be unrolled; otherwise one
 // program with open dimensions runs them all. Records have the same form in
 // both, so shards of one data set always go together.
+//
+// Several samples run at once, each in a thread of its own. What they give is
+// added to the table in the samples' order, so that moving averages, warnings
+// and checkpoints are those of a single thread too.
 
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
@@ -12,14 +16,21 @@
 #include "OnnxQuant/Support/Progress.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Threading.h"
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <thread>
 
 using namespace mlir;
 using namespace onnxquant;
 namespace ir = onnxquant::onnx;
 using Clock = std::chrono::steady_clock;
 
+/// The most runs at once unless told otherwise: each has memory of its own.
+static constexpr int64_t mostWorkers = 8;
 /// How often a checkpoint is written.
 static constexpr std::chrono::seconds checkpointPeriod(30);
 
@@ -64,6 +75,19 @@ void onnxquant::specializeInputs(func::FuncOp graph, const Tensors &inputs,
 
 namespace {
 
+/// Samples that run together, and what became of them.
+struct Batch {
+  std::vector<Tensors> samples;
+  /// Why samples were left out.
+  std::vector<std::string> skipped;
+  /// The sample behind the last.
+  int64_t end = 0;
+  /// Why the work ends here; empty if it doesn't.
+  std::string failure;
+  HostTensor words;
+  double seconds = 0;
+};
+
 /// One calibration under way.
 class Collector {
 public:
@@ -79,10 +103,16 @@ private:
   LogicalResult open();
   LogicalResult resume();
   /// Reads up to a batch of samples from `next` on.
-  LogicalResult readBatch(std::vector<Tensors> &samples);
+  Batch readBatch();
   LogicalResult compile(const Tensors &first);
-  LogicalResult runBatch(llvm::ArrayRef<Tensors> samples);
+  /// May run in several threads at once.
+  void runBatch(Batch &batch);
+  /// Adds what a run gave to the table.
+  LogicalResult keep(const Batch &batch);
   LogicalResult saveCheckpoint();
+  /// Reads and runs batches until there are no more.
+  void work(Progress &progress);
+  int64_t countWorkers() const;
 
   ModuleOp module;
   Executor &executor;
@@ -92,10 +122,22 @@ private:
   Instrumented instrumented;
   std::unique_ptr<Program> program;
   StatisticsTable table;
-  /// The next sample to read.
-  int64_t next = 0;
   /// Seconds.
   double fastestRun = std::numeric_limits<double>::infinity();
+  Clock::time_point saved;
+
+  /// Sources are read by one thread at a time. The next sample to read, the
+  /// batch that was read already, and the number of batches so far.
+  std::mutex reading;
+  int64_t next = 0;
+  std::optional<Batch> first;
+  int64_t tickets = 0;
+  /// The table is written by one thread at a time, batch after batch: which is
+  /// next, and how many samples it holds or leaves out.
+  std::mutex keeping;
+  std::condition_variable turn;
+  int64_t served = 0, kept = 0;
+  std::atomic<bool> hasFailed = false, wasInterrupted = false;
 };
 
 } // namespace
@@ -160,23 +202,24 @@ LogicalResult Collector::resume() {
   return success();
 }
 
-LogicalResult Collector::readBatch(std::vector<Tensors> &samples) {
-  samples.clear();
+Batch Collector::readBatch() {
+  Batch batch;
   while (next < data->size() &&
-         static_cast<int64_t>(samples.size()) < options.data.batch) {
+         static_cast<int64_t>(batch.samples.size()) < options.data.batch) {
     auto sample = data->load(next++);
     if (sample) {
-      samples.push_back(std::move(*sample));
+      batch.samples.push_back(std::move(*sample));
       continue;
     }
-    if (!options.data.skipBad)
-      return fail(sample.takeError());
-    ++table.skipped;
     std::string reason = llvm::toString(sample.takeError());
-    if (!options.quiet)
-      module.emitWarning() << "skipped: " << reason;
+    if (!options.data.skipBad) {
+      batch.failure = reason;
+      break;
+    }
+    batch.skipped.push_back(reason);
   }
-  return success();
+  batch.end = next;
+  return batch;
 }
 
 LogicalResult Collector::compile(const Tensors &first) {
@@ -198,82 +241,144 @@ LogicalResult Collector::compile(const Tensors &first) {
   return success();
 }
 
-LogicalResult Collector::runBatch(llvm::ArrayRef<Tensors> samples) {
-  if (!program && failed(compile(samples[0])))
-    return failure();
+void Collector::runBatch(Batch &batch) {
   Tensors inputs;
-  if (samples.size() == 1) {
-    inputs = samples[0];
+  auto count = static_cast<int64_t>(batch.samples.size());
+  if (count == 1) {
+    inputs = std::move(batch.samples[0]);
   } else {
-    auto stacked = stack(samples);
-    if (!stacked)
-      return fail(stacked.takeError());
+    auto stacked = stack(batch.samples);
+    if (!stacked) {
+      batch.failure = llvm::toString(stacked.takeError());
+      return;
+    }
     inputs = std::move(*stacked);
   }
   HostTensor number;
   number.type = 7;
   number.dims = {1};
-  auto count = static_cast<int64_t>(samples.size());
   number.data.resize(sizeof(count));
   std::memcpy(number.data.data(), &count, sizeof(count));
   inputs.push_back(std::move(number));
   Clock::time_point start = Clock::now();
   auto outputs = program->run(inputs);
-  if (!outputs)
-    return fail(outputs.takeError());
   std::chrono::duration<double> took = Clock::now() - start;
-  fastestRun = std::min(fastestRun, took.count());
-  const HostTensor &words = outputs->back();
-  llvm::ArrayRef<int64_t> all(
-      reinterpret_cast<const int64_t *>(words.data.data()),
-      words.data.size() / sizeof(int64_t));
-  for (const Observer &observer : instrumented.observers)
-    table.tensors.find(observer.name)
-        ->second.addRecord(observer.layout,
-                           all.slice(observer.offset, observer.layout.words()),
-                           count);
-  table.samples += count;
+  if (!outputs) {
+    batch.failure = llvm::toString(outputs.takeError());
+    return;
+  }
+  batch.seconds = took.count();
+  batch.words = std::move(outputs->back());
+}
+
+LogicalResult Collector::keep(const Batch &batch) {
+  table.skipped += batch.skipped.size();
+  if (!options.quiet)
+    for (const std::string &reason : batch.skipped)
+      module.emitWarning() << "skipped: " << reason;
+  if (!batch.failure.empty())
+    return module.emitError() << batch.failure;
+  kept = batch.end;
+  auto count = static_cast<int64_t>(batch.samples.size());
+  if (count > 0) {
+    fastestRun = std::min(fastestRun, batch.seconds);
+    llvm::ArrayRef<int64_t> all(
+        reinterpret_cast<const int64_t *>(batch.words.data.data()),
+        batch.words.data.size() / sizeof(int64_t));
+    for (const Observer &observer : instrumented.observers)
+      table.tensors.find(observer.name)
+          ->second.addRecord(
+              observer.layout,
+              all.slice(observer.offset, observer.layout.words()), count);
+    table.samples += count;
+  }
+  if (!options.checkpoint.empty() && Clock::now() - saved >= checkpointPeriod) {
+    if (failed(saveCheckpoint()))
+      return failure();
+    saved = Clock::now();
+  }
   return success();
 }
 
 LogicalResult Collector::saveCheckpoint() {
-  table.next = next;
+  table.next = kept;
   llvm::Error error = writeTable(table, options.checkpoint,
                                  TableFormat::Statistics, options.method);
   table.next = 0;
   return error ? fail(std::move(error)) : success();
 }
 
+void Collector::work(Progress &progress) {
+  while (true) {
+    Batch batch;
+    int64_t ticket;
+    {
+      std::lock_guard<std::mutex> lock(reading);
+      if (options.interrupted && options.interrupted())
+        wasInterrupted = true;
+      if (wasInterrupted || hasFailed || (!first && next >= data->size()))
+        return;
+      ticket = tickets++;
+      batch = first ? std::move(*first) : readBatch();
+      first.reset();
+    }
+    if (batch.failure.empty() && !batch.samples.empty())
+      runBatch(batch);
+    // Batches are kept in their order, whoever ran them.
+    std::unique_lock<std::mutex> lock(keeping);
+    turn.wait(lock, [&]() { return ticket == served; });
+    if (!hasFailed && failed(keep(batch)))
+      hasFailed = true;
+    progress.update(kept);
+    ++served;
+    turn.notify_all();
+  }
+}
+
+int64_t Collector::countWorkers() const {
+  int64_t wanted = options.threads;
+  if (wanted == 0)
+    wanted = std::min<int64_t>(
+        llvm::hardware_concurrency().compute_thread_count(), mostWorkers);
+  int64_t left = data->size() - next + options.data.batch;
+  return std::clamp<int64_t>(left / options.data.batch, 1, wanted);
+}
+
 FailureOr<StatisticsTable> Collector::run() {
   if (failed(open()) || failed(resume()))
     return failure();
   Progress progress("calibrating", "samples", data->size(), options.quiet);
-  Clock::time_point saved = Clock::now();
-  std::vector<Tensors> samples;
-  while (next < data->size()) {
-    progress.update(next);
-    if (options.interrupted && options.interrupted()) {
-      progress.clear();
-      if (options.checkpoint.empty())
-        return module.emitError("interrupted; nothing is written");
-      if (failed(saveCheckpoint()))
-        return failure();
-      return module.emitError("interrupted after ")
-             << next << " of " << data->size() << " samples; "
-             << options.checkpoint << " can be continued";
-    }
-    if (failed(readBatch(samples)))
+  progress.update(next);
+  saved = Clock::now();
+  kept = next;
+  // The first samples say what to compile for.
+  while (next < data->size() && !first) {
+    Batch batch = readBatch();
+    if (!batch.failure.empty() || !batch.samples.empty())
+      first = std::move(batch);
+    else if (failed(keep(batch)))
       return failure();
-    if (!samples.empty() && failed(runBatch(samples)))
-      return failure();
-    if (!options.checkpoint.empty() &&
-        Clock::now() - saved >= checkpointPeriod) {
-      if (failed(saveCheckpoint()))
-        return failure();
-      saved = Clock::now();
-    }
   }
+  if (first && first->failure.empty() && failed(compile(first->samples[0])))
+    return failure();
+  std::vector<std::thread> helpers;
+  for (int64_t i = 1, e = countWorkers(); i < e; ++i)
+    helpers.emplace_back([&]() { work(progress); });
+  work(progress);
+  for (std::thread &helper : helpers)
+    helper.join();
   progress.clear();
+  if (hasFailed)
+    return failure();
+  if (wasInterrupted) {
+    if (options.checkpoint.empty())
+      return module.emitError("interrupted; nothing is written");
+    if (failed(saveCheckpoint()))
+      return failure();
+    return module.emitError("interrupted after ")
+           << kept << " of " << data->size() << " samples; "
+           << options.checkpoint << " can be continued";
+  }
   if (table.samples == 0 && data->size() > 0)
     return module.emitError("no sample could be read: all ")
            << data->size() << " were skipped";

@@ -5,6 +5,7 @@
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -20,10 +21,18 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 
-static constexpr llvm::StringLiteral library =
+static constexpr llvm::StringLiteral sharedText =
 #include "ObserverSums.mlir.inc"
 #include "ObserverTiles.mlir.inc"
 #include "Observers.mlir.inc"
+    ;
+/// How tiles are added up: one of the two.
+static constexpr llvm::StringLiteral doublesText =
+#include "ObserverDoubles.mlir.inc"
+    ;
+static constexpr llvm::StringLiteral integersText =
+#include "ObserverBins.mlir.inc"
+#include "ObserverIntegers.mlir.inc"
     ;
 static constexpr llvm::StringLiteral observeFunction = "onnxq_observe",
                                      inlineAttr = "onnxq.inline";
@@ -81,9 +90,10 @@ static void inlineSmall(ModuleOp library) {
 }
 
 /// Adds the library's functions to a module.
-static LogicalResult addLibrary(ModuleOp module, bool hasFMA) {
-  OwningOpRef<ModuleOp> parsed =
-      parseSourceString<ModuleOp>(library, module.getContext());
+static LogicalResult addLibrary(ModuleOp module, bool hasFMA, bool hasIFMA) {
+  OwningOpRef<ModuleOp> parsed = parseSourceString<ModuleOp>(
+      (sharedText + (hasIFMA ? integersText : doublesText)).str(),
+      module.getContext());
   if (!parsed)
     return module.emitError("the library of observers can't be read");
   inlineSmall(*parsed);
@@ -217,7 +227,7 @@ struct LowerObservers
       return signalPassFailure();
     if (ops.empty())
       return;
-    if (failed(addLibrary(getOperation(), fma)))
+    if (failed(addLibrary(getOperation(), fma, ifma)))
       return signalPassFailure();
     for (Operation *op : ops) {
       llvm::TypeSwitch<Operation *>(op)

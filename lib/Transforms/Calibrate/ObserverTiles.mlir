@@ -1,88 +1,18 @@
-// What compiled observers call, second part: tiles of rows by eight lanes, each
+// What compiled observers call, second part: tiles of rows by channels, each
 // element of which is looked at once.
 //
 // The sums of ObserverSums.mlir need to know the largest magnitude first. Here
 // it is guessed: from what the tensor held before, and a power of two more. The
 // tile is added up, and whether the guess holds for it is found meanwhile: then
 // sums are exact and are kept, otherwise the tile goes the slower way. Either
-// way it is the same sum.
-//
-// An accumulator of sums takes 1024 rows, those of squares 256. They start at
-// 1.5 * 2^k, so that what was added to them is the difference of their bits, an
-// integer: up to 4096 channels' squares of 1024 rows wait as such.
+// way it is the same sum. How a tile is added up depends on the processor:
+// ObserverDoubles.mlir, ObserverIntegers.mlir.
 //
 // Beside histograms, scratch memory holds, from word 4 * (bins + 1) on: rows
-// that wait, the exponent of the band, the part that the rows belong to; from
-// the 16th word on the squares' upper and lower parts; from the 48th word on,
-// for each eight channels, 40 words: sums, minima, maxima and the number of
-// rows.
-
-// Adds rows of eight lanes, `step` elements apart. The last result is the
-// smallest magnitude but zero, as twice its bits less one.
-func.func private @onnxq_look(%x: memref<?xf32>, %begin: index, %rows: index, %step: index, %s0: vector<8xf64>, %q0: vector<8xf64>, %l0: vector<8xf64>, %mn0: vector<8xf32>, %mx0: vector<8xf32>)
-    -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) attributes {onnxq.inline} {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %one = arith.constant dense<1> : vector<8xi32>
-  %most = arith.constant dense<-1> : vector<8xi32>
-  %r:6 = scf.for %i = %c0 to %rows step %c1 iter_args(%s = %s0, %q = %q0, %l = %l0, %mn = %mn0, %mx = %mx0, %nz = %most)
-      -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
-    %o = arith.muli %i, %step : index
-    %at = arith.addi %begin, %o : index
-    %e = vector.load %x[%at] : memref<?xf32>, vector<8xf32>
-    %less = arith.cmpf olt, %e, %mn : vector<8xf32>
-    %mn2 = arith.select %less, %e, %mn : vector<8xi1>, vector<8xf32>
-    %more = arith.cmpf ogt, %e, %mx : vector<8xf32>
-    %mx2 = arith.select %more, %e, %mx : vector<8xi1>, vector<8xf32>
-    %bits = arith.bitcast %e : vector<8xf32> to vector<8xi32>
-    %twice = arith.addi %bits, %bits : vector<8xi32>
-    %below = arith.subi %twice, %one : vector<8xi32>
-    %nz2 = arith.minui %nz, %below : vector<8xi32>
-    %d = arith.extf %e : vector<8xf32> to vector<8xf64>
-    %s2 = arith.addf %s, %d : vector<8xf64>
-    // A square has 48 bits: both multiply-adds are what two steps would be.
-    %q2 = math.fma %d, %d, %q : vector<8xf64>
-    %taken = arith.subf %q, %q2 : vector<8xf64>
-    %left = math.fma %d, %d, %taken : vector<8xf64>
-    %l2 = arith.addf %l, %left : vector<8xf64>
-    scf.yield %s2, %q2, %l2, %mn2, %mx2, %nz2 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
-  }
-  return %r#0, %r#1, %r#2, %r#3, %r#4, %r#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
-}
-
-// The same of `width` lanes; the others are taken for zeros.
-func.func private @onnxq_look_some(%x: memref<?xf32>, %begin: index, %rows: index, %step: index, %width: index, %s0: vector<8xf64>, %q0: vector<8xf64>, %l0: vector<8xf64>, %mn0: vector<8xf32>, %mx0: vector<8xf32>)
-    -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) attributes {passthrough = ["noinline"]} {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %none = arith.constant dense<0.0> : vector<8xf32>
-  %mask = vector.create_mask %width : vector<8xi1>
-  %one = arith.constant dense<1> : vector<8xi32>
-  %most = arith.constant dense<-1> : vector<8xi32>
-  %r:6 = scf.for %i = %c0 to %rows step %c1 iter_args(%s = %s0, %q = %q0, %l = %l0, %mn = %mn0, %mx = %mx0, %nz = %most)
-      -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
-    %o = arith.muli %i, %step : index
-    %at = arith.addi %begin, %o : index
-    %e = vector.maskedload %x[%at], %mask, %none : memref<?xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
-    %less = arith.cmpf olt, %e, %mn : vector<8xf32>
-    %mn2 = arith.select %less, %e, %mn : vector<8xi1>, vector<8xf32>
-    %more = arith.cmpf ogt, %e, %mx : vector<8xf32>
-    %mx2 = arith.select %more, %e, %mx : vector<8xi1>, vector<8xf32>
-    %bits = arith.bitcast %e : vector<8xf32> to vector<8xi32>
-    %twice = arith.addi %bits, %bits : vector<8xi32>
-    %below = arith.subi %twice, %one : vector<8xi32>
-    %nz2 = arith.minui %nz, %below : vector<8xi32>
-    %d = arith.extf %e : vector<8xf32> to vector<8xf64>
-    %s2 = arith.addf %s, %d : vector<8xf64>
-    // A square has 48 bits: both multiply-adds are what two steps would be.
-    %q2 = math.fma %d, %d, %q : vector<8xf64>
-    %taken = arith.subf %q, %q2 : vector<8xf64>
-    %left = math.fma %d, %d, %taken : vector<8xf64>
-    %l2 = arith.addf %l, %left : vector<8xf64>
-    scf.yield %s2, %q2, %l2, %mn2, %mx2, %nz2 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
-  }
-  return %r#0, %r#1, %r#2, %r#3, %r#4, %r#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
-}
+// that wait, up to 1024; the exponent of the band; the part that the rows belong
+// to; from the 16th word on the squares' upper and lower parts as integers; from
+// the 48th word on, for each eight channels, up to 4096 in all, 40 words: sums,
+// minima, maxima and the number of rows.
 
 // Whether what was added up lies within the band of an exponent; and the
 // largest magnitude by its bits.
@@ -159,30 +89,6 @@ func.func private @onnxq_add_halves(%state: memref<?xi64>, %at: index, %v: vecto
   %s1 = vector.reduction <add>, %high, %zero : vector<4xf64> into f64
   func.call @onnxq_add(%state, %at, %s0, %bias) : (memref<?xi64>, index, f64, i64) -> ()
   func.call @onnxq_add(%state, %at, %s1, %bias) : (memref<?xi64>, index, f64, i64) -> ()
-  return
-}
-
-// Adds the squares of up to 256 rows to the record.
-func.func private @onnxq_keep_squares(%state: memref<?xi64>, %base: index, %q: vector<8xf64>, %l: vector<8xf64>, %start: vector<8xf64>) attributes {passthrough = ["noinline"]} {
-  %c9 = arith.constant 9 : index
-  %bias = arith.constant 352 : i64
-  %psquares = arith.addi %base, %c9 : index
-  %taken = arith.subf %q, %start : vector<8xf64>
-  func.call @onnxq_add_halves(%state, %psquares, %taken, %bias) : (memref<?xi64>, index, vector<8xf64>, i64) -> ()
-  func.call @onnxq_add_halves(%state, %psquares, %l, %bias) : (memref<?xi64>, index, vector<8xf64>, i64) -> ()
-  return
-}
-
-// Adds what was added to an accumulator to the integers at scratch[at].
-func.func private @onnxq_let_wait(%scratch: memref<?xi32>, %at: index, %v: vector<8xf64>, %start: vector<8xf64>) attributes {onnxq.inline} {
-  %b = arith.bitcast %v : vector<8xf64> to vector<8xi64>
-  %b0 = arith.bitcast %start : vector<8xf64> to vector<8xi64>
-  %added = arith.subi %b, %b0 : vector<8xi64>
-  %words = vector.load %scratch[%at] : memref<?xi32>, vector<16xi32>
-  %old = vector.bitcast %words : vector<16xi32> to vector<8xi64>
-  %new = arith.addi %old, %added : vector<8xi64>
-  %out = vector.bitcast %new : vector<8xi64> to vector<16xi32>
-  vector.store %out, %scratch[%at] : memref<?xi32>, vector<16xi32>
   return
 }
 
@@ -280,8 +186,6 @@ func.func private @onnxq_settle(%channels: index, %state: memref<?xi64>, %base: 
   %i0 = arith.constant 0 : i32
   %l0 = arith.constant 0 : i64
   %l1 = arith.constant 1 : i64
-  %l13 = arith.constant 13 : i64
-  %l57 = arith.constant 57 : i64
   %bias = arith.constant 224 : i64
   %inf = arith.constant dense<0x7F800000> : vector<8xf32>
   %ninf = arith.constant dense<0xFF800000> : vector<8xf32>
@@ -346,39 +250,57 @@ func.func private @onnxq_settle(%channels: index, %state: memref<?xi64>, %base: 
     %samples = arith.index_cast %samples1 : i64 to index
     func.call @onnxq_note(%state, %base, %part, %samples, %lo, %hi, %r#2) : (memref<?xi64>, index, index, index, f32, f32, i64) -> ()
     memref.store %i0, %scratch[%acc] : memref<?xi32>
-    // The steps are 2^(2e - 295) and 2^(2e - 339).
     %pband = arith.addi %acc, %c1 : index
-    %e32 = memref.load %scratch[%pband] : memref<?xi32>
-    %e = arith.extui %e32 : i32 to i64
-    %e2 = arith.addi %e, %e : i64
-    %pq = arith.addi %e2, %l57 : i64
-    %pl = arith.addi %e2, %l13 : i64
+    %e = memref.load %scratch[%pband] : memref<?xi32>
+    %steps:2 = func.call @onnxq_square_steps(%e) : (i32) -> (i64, i64)
     %upper = arith.addi %acc, %c16 : index
     %lower = arith.addi %acc, %c32 : index
-    func.call @onnxq_settle_squares(%scratch, %upper, %state, %base, %pq) : (memref<?xi32>, index, memref<?xi64>, index, i64) -> ()
-    func.call @onnxq_settle_squares(%scratch, %lower, %state, %base, %pl) : (memref<?xi32>, index, memref<?xi64>, index, i64) -> ()
+    func.call @onnxq_settle_squares(%scratch, %upper, %state, %base, %steps#0) : (memref<?xi32>, index, memref<?xi64>, index, i64) -> ()
+    func.call @onnxq_settle_squares(%scratch, %lower, %state, %base, %steps#1) : (memref<?xi32>, index, memref<?xi64>, index, i64) -> ()
   }
   return
 }
 
-// Adds any number of rows of up to eight channels to the record, whatever they
-// hold. Gives the largest magnitude that counts.
-func.func private @onnxq_any_columns(%x: memref<?xf32>, %begin: index, %rows: index, %width: index, %step: index, %o: index, %outer: index, %state: memref<?xi64>, %base: index, %pex: index, %psum: index, %pcount: index) -> i32 attributes {passthrough = ["noinline"]} {
+// Adds rows of `width` channels, from channel `first` on, to the record,
+// whatever they hold. Gives the largest magnitude that counts, and whether all
+// elements do.
+func.func private @onnxq_any_channels(%x: memref<?xf32>, %begin: index, %rows: index, %width: index, %step: index, %first: index, %o: index, %outer: index, %state: memref<?xi64>, %base: index, %parts: index) -> (i32, i1) attributes {passthrough = ["noinline"]} {
   %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %c14 = arith.constant 14 : index
   %c128 = arith.constant 128 : index
   %i0 = arith.constant 0 : i32
-  %top = scf.for %i = %c0 to %rows step %c128 iter_args(%t = %i0) -> (i32) {
-    %left = arith.subi %rows, %i : index
-    %n = arith.minui %left, %c128 : index
-    %d = arith.muli %i, %step : index
-    %at = arith.addi %begin, %d : index
-    %r:3 = func.call @onnxq_columns(%x, %at, %n, %width, %step, %state, %base, %pex, %psum, %pcount) : (memref<?xf32>, index, index, index, index, memref<?xi64>, index, index, index, index) -> (f32, f32, i64)
-    func.call @onnxq_note(%state, %base, %o, %outer, %r#0, %r#1, %r#2) : (memref<?xi64>, index, index, index, f32, f32, i64) -> ()
-    %t1 = func.call @onnxq_top(%r#0, %r#1) : (f32, f32) -> i32
-    %t2 = arith.maxui %t, %t1 : i32
-    scf.yield %t2 : i32
+  %l0 = arith.constant 0 : i64
+  %p:4 = func.call @onnxq_places(%base, %parts, %step) : (index, index, index) -> (index, index, index, index)
+  %r:2 = scf.for %c = %c0 to %width step %c8 iter_args(%top = %i0, %valid = %l0) -> (i32, i64) {
+    %over = arith.subi %width, %c : index
+    %lanes = arith.minui %over, %c8 : index
+    %channel = arith.addi %first, %c : index
+    %c2nd = arith.muli %channel, %c2 : index
+    %pe = arith.addi %p#0, %c2nd : index
+    %c14th = arith.muli %channel, %c14 : index
+    %ps = arith.addi %p#1, %c14th : index
+    %pc = arith.addi %p#2, %channel : index
+    %v:2 = scf.for %i = %c0 to %rows step %c128 iter_args(%t = %top, %n = %valid) -> (i32, i64) {
+      %left = arith.subi %rows, %i : index
+      %some = arith.minui %left, %c128 : index
+      %d0 = arith.muli %i, %step : index
+      %d = arith.addi %d0, %c : index
+      %at = arith.addi %begin, %d : index
+      %s:3 = func.call @onnxq_columns(%x, %at, %some, %lanes, %step, %state, %base, %pe, %ps, %pc) : (memref<?xf32>, index, index, index, index, memref<?xi64>, index, index, index, index) -> (f32, f32, i64)
+      func.call @onnxq_note(%state, %base, %o, %outer, %s#0, %s#1, %s#2) : (memref<?xi64>, index, index, index, f32, f32, i64) -> ()
+      %t1 = func.call @onnxq_top(%s#0, %s#1) : (f32, f32) -> i32
+      %t2 = arith.maxui %t, %t1 : i32
+      %n2 = arith.addi %n, %s#2 : i64
+      scf.yield %t2, %n2 : i32, i64
+    }
+    scf.yield %v#0, %v#1 : i32, i64
   }
-  return %top : i32
+  %all = arith.muli %rows, %width : index
+  %all64 = arith.index_cast %all : index to i64
+  %clean = arith.cmpi eq, %r#1, %all64 : i64
+  return %r#0, %clean : i32, i1
 }
 
 // Adds up to 256 rows, from row `o` of `outer` on, each with one element for
@@ -391,23 +313,9 @@ func.func private @onnxq_tile(%x: memref<?xf32>, %begin: index, %rows: index, %o
   %c4 = arith.constant 4 : index
   %c7 = arith.constant 7 : index
   %c8 = arith.constant 8 : index
-  %c14 = arith.constant 14 : index
-  %c16 = arith.constant 16 : index
-  %c24 = arith.constant 24 : index
-  %c32 = arith.constant 32 : index
-  %c40 = arith.constant 40 : index
-  %c48 = arith.constant 48 : index
-  %c256 = arith.constant 256 : index
   %i0 = arith.constant 0 : i32
-  %i23 = arith.constant 23 : i32
   %i1024 = arith.constant 1024 : i32
-  %l0 = arith.constant 0 : i64
   %l1 = arith.constant 1 : i64
-  %true = arith.constant true
-  %false = arith.constant false
-  %l44 = arith.constant 198158383604301824 : i64
-  %inf = arith.constant dense<0x7F800000> : vector<8xf32>
-  %ninf = arith.constant dense<0xFF800000> : vector<8xf32>
   %has = arith.cmpi ugt, %bins, %c0 : index
   %bins1 = arith.addi %bins, %c1 : index
   %acc = arith.muli %bins1, %c4 : index
@@ -432,7 +340,10 @@ func.func private @onnxq_tile(%x: memref<?xf32>, %begin: index, %rows: index, %o
     func.call @onnxq_settle(%channels, %state, %base, %parts, %bins, %scratch) : (index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
   }
   memref.store %part32, %scratch[%ppart] : memref<?xi32>
-  // The band, if it was not known yet.
+  %p:4 = func.call @onnxq_places(%base, %parts, %channels) : (index, index, index) -> (index, index, index, index)
+  %half = arith.divui %bins, %c2 : index
+  %pexp = arith.addi %base, %c7 : index
+  // The band, if it was not known yet, and the histogram's range.
   %n = arith.muli %rows, %channels : index
   %e0 = memref.load %scratch[%pband] : memref<?xi32>
   %unknown = arith.cmpi eq, %e0, %i0 : i32
@@ -440,110 +351,32 @@ func.func private @onnxq_tile(%x: memref<?xf32>, %begin: index, %rows: index, %o
     %s:3 = func.call @onnxq_extent(%x, %begin, %n) : (memref<?xf32>, index, index) -> (f32, f32, i32)
     %g = func.call @onnxq_guess(%s#2) : (i32) -> i32
     memref.store %g, %scratch[%pband] : memref<?xi32>
+    %fine = arith.cmpi ne, %g, %i0 : i32
+    %grows = arith.andi %fine, %has : i1
+    scf.if %grows {
+      %range = func.call @onnxq_grow(%state, %pexp, %p#3, %half, %scratch, %s#2) : (memref<?xi64>, index, index, index, memref<?xi32>, i32) -> i64
+    }
     scf.yield %g : i32
   } else {
     scf.yield %e0 : i32
   }
-  %ebits = arith.shli %e, %i23 : i32
-  %band:2 = func.call @onnxq_band(%ebits) : (i32) -> (i32, f64)
-  %start = vector.broadcast %band#1 : f64 to vector<8xf64>
-  // That of the lower parts is 2^44 times smaller.
-  %startbits = arith.bitcast %band#1 : f64 to i64
-  %lowbits = arith.subi %startbits, %l44 : i64
-  %low = arith.bitcast %lowbits : i64 to f64
-  %zero = vector.broadcast %low : f64 to vector<8xf64>
-  %upper = arith.addi %acc, %c16 : index
-  %lower = arith.addi %acc, %c32 : index
-  %p:4 = func.call @onnxq_places(%base, %parts, %channels) : (index, index, index) -> (index, index, index, index)
+  %r:2 = func.call @onnxq_add_groups(%x, %begin, %rows, %o, %outer, %channels, %state, %base, %parts, %bins, %scratch, %e)
+      : (memref<?xf32>, index, index, index, index, index, memref<?xi64>, index, index, index, memref<?xi32>, i32) -> (i32, i1)
   %groups = func.call @onnxq_groups(%channels) : (index) -> index
-  %r:5 = scf.for %g = %c0 to %groups step %c1 iter_args(%q0 = %start, %l = %zero, %added0 = %c0, %top = %i0, %clean = %true) -> (vector<8xf64>, vector<8xf64>, index, i32, i1) {
-    %more = arith.addi %added0, %rows : index
-    %over = arith.cmpi ugt, %more, %c256 : index
-    %k:3 = scf.if %over -> (vector<8xf64>, vector<8xf64>, index) {
-      func.call @onnxq_let_wait(%scratch, %upper, %q0, %start) : (memref<?xi32>, index, vector<8xf64>, vector<8xf64>) -> ()
-      func.call @onnxq_let_wait(%scratch, %lower, %l, %zero) : (memref<?xi32>, index, vector<8xf64>, vector<8xf64>) -> ()
-      scf.yield %start, %zero, %rows : vector<8xf64>, vector<8xf64>, index
-    } else {
-      scf.yield %q0, %l, %more : vector<8xf64>, vector<8xf64>, index
-    }
-    %o40 = arith.muli %g, %c40 : index
-    %o48 = arith.addi %o40, %c48 : index
-    %at = arith.addi %acc, %o48 : index
-    %pmn = arith.addi %at, %c16 : index
-    %pmx = arith.addi %at, %c24 : index
-    %pn = arith.addi %at, %c32 : index
-    %sb = vector.load %scratch[%at] : memref<?xi32>, vector<16xi32>
-    %s = vector.bitcast %sb : vector<16xi32> to vector<8xf64>
-    %mnb = vector.load %scratch[%pmn] : memref<?xi32>, vector<8xi32>
-    %mxb = vector.load %scratch[%pmx] : memref<?xi32>, vector<8xi32>
-    %mn = arith.bitcast %mnb : vector<8xi32> to vector<8xf32>
-    %mx = arith.bitcast %mxb : vector<8xi32> to vector<8xf32>
-    %first = arith.muli %g, %c8 : index
-    %from = arith.addi %begin, %first : index
-    %left = arith.subi %channels, %first : index
-    %width = arith.minui %left, %c8 : index
-    %whole = arith.cmpi eq, %width, %c8 : index
-    %v:6 = scf.if %whole -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
-      %y:6 = func.call @onnxq_look(%x, %from, %rows, %channels, %s, %k#0, %k#1, %mn, %mx)
-          : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
-      scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
-    } else {
-      %y:6 = func.call @onnxq_look_some(%x, %from, %rows, %channels, %width, %s, %k#0, %k#1, %mn, %mx)
-          : (memref<?xf32>, index, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
-      scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
-    }
-    %h:2 = func.call @onnxq_holds(%e, %v#0, %v#3, %v#4, %v#5) : (i32, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) -> (i1, i32)
-    %w:4 = scf.if %h#0 -> (vector<8xf64>, vector<8xf64>, i32, i1) {
-      %s2 = vector.bitcast %v#0 : vector<8xf64> to vector<16xi32>
-      %mask = vector.create_mask %width : vector<8xi1>
-      %mnm = arith.select %mask, %v#3, %inf : vector<8xi1>, vector<8xf32>
-      %mxm = arith.select %mask, %v#4, %ninf : vector<8xi1>, vector<8xf32>
-      %mn2 = arith.bitcast %mnm : vector<8xf32> to vector<8xi32>
-      %mx2 = arith.bitcast %mxm : vector<8xf32> to vector<8xi32>
-      vector.store %s2, %scratch[%at] : memref<?xi32>, vector<16xi32>
-      vector.store %mn2, %scratch[%pmn] : memref<?xi32>, vector<8xi32>
-      vector.store %mx2, %scratch[%pmx] : memref<?xi32>, vector<8xi32>
-      %n0 = memref.load %scratch[%pn] : memref<?xi32>
-      %n1 = arith.addi %n0, %rows32 : i32
-      memref.store %n1, %scratch[%pn] : memref<?xi32>
-      %t = arith.maxui %top, %h#1 : i32
-      scf.yield %v#1, %v#2, %t, %clean : vector<8xf64>, vector<8xf64>, i32, i1
-    } else {
-      %c2nd = arith.muli %first, %c2 : index
-      %pe = arith.addi %p#0, %c2nd : index
-      %c14th = arith.muli %first, %c14 : index
-      %ps = arith.addi %p#1, %c14th : index
-      %pc = arith.addi %p#2, %first : index
-      %t0 = func.call @onnxq_any_columns(%x, %from, %rows, %width, %channels, %o, %outer, %state, %base, %pe, %ps, %pc)
-          : (memref<?xf32>, index, index, index, index, index, index, memref<?xi64>, index, index, index, index) -> i32
-      %t = arith.maxui %top, %t0 : i32
-      scf.yield %k#0, %k#1, %t, %false : vector<8xf64>, vector<8xf64>, i32, i1
-    }
-    scf.yield %w#0, %w#1, %k#2, %w#2, %w#3 : vector<8xf64>, vector<8xf64>, index, i32, i1
-  }
-  func.call @onnxq_let_wait(%scratch, %upper, %r#0, %start) : (memref<?xi32>, index, vector<8xf64>, vector<8xf64>) -> ()
-  func.call @onnxq_let_wait(%scratch, %lower, %r#1, %zero) : (memref<?xi32>, index, vector<8xf64>, vector<8xf64>) -> ()
   // Channels that have no room there.
   %done = arith.muli %groups, %c8 : index
-  %u:2 = scf.for %c = %done to %channels step %c8 iter_args(%top = %r#3, %clean = %r#4) -> (i32, i1) {
-    %left = arith.subi %channels, %c : index
-    %width = arith.minui %left, %c8 : index
-    %from = arith.addi %begin, %c : index
-    %c2nd = arith.muli %c, %c2 : index
-    %pe = arith.addi %p#0, %c2nd : index
-    %c14th = arith.muli %c, %c14 : index
-    %ps = arith.addi %p#1, %c14th : index
-    %pc = arith.addi %p#2, %c : index
-    %t0 = func.call @onnxq_any_columns(%x, %from, %rows, %width, %channels, %o, %outer, %state, %base, %pe, %ps, %pc)
-        : (memref<?xf32>, index, index, index, index, index, index, memref<?xi64>, index, index, index, index) -> i32
-    %t = arith.maxui %top, %t0 : i32
-    scf.yield %t, %false : i32, i1
-  }
+  %room = arith.minui %done, %channels : index
+  %without = arith.subi %channels, %room : index
+  %from = arith.addi %begin, %room : index
+  %y:2 = func.call @onnxq_any_channels(%x, %from, %rows, %without, %channels, %room, %o, %outer, %state, %base, %parts)
+      : (memref<?xf32>, index, index, index, index, index, index, index, memref<?xi64>, index, index) -> (i32, i1)
+  %top = arith.maxui %r#0, %y#0 : i32
+  %clean = arith.andi %r#1, %y#1 : i1
   %now = memref.load %scratch[%acc] : memref<?xi32>
   %now2 = arith.addi %now, %rows32 : i32
   memref.store %now2, %scratch[%acc] : memref<?xi32>
   // Beyond the band: the next tile has another.
-  %better = func.call @onnxq_guess(%u#0) : (i32) -> i32
+  %better = func.call @onnxq_guess(%top) : (i32) -> i32
   %e1 = arith.constant 1 : i32
   %needed = arith.subi %better, %e1 : i32
   %beyond = arith.cmpi sgt, %needed, %e : i32
@@ -552,9 +385,7 @@ func.func private @onnxq_tile(%x: memref<?xf32>, %begin: index, %rows: index, %o
     memref.store %better, %scratch[%pband] : memref<?xi32>
   }
   scf.if %has {
-    %half = arith.divui %bins, %c2 : index
-    %pexp = arith.addi %base, %c7 : index
-    func.call @onnxq_distribute(%x, %begin, %n, %u#0, %u#1, %state, %pexp, %p#3, %half, %scratch) : (memref<?xf32>, index, index, i32, i1, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+    func.call @onnxq_bin_tile(%x, %begin, %n, %groups, %top, %clean, %state, %pexp, %p#3, %half, %scratch) : (memref<?xf32>, index, index, index, i32, i1, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
   }
   return
 }

@@ -6,12 +6,8 @@
 // on the order of samples, rows or channels, nor on how they are batched. The
 // places of words are those of ObserverLayout.h.
 
-// Adds contiguous elements to the histogram. `top` is no smaller than their
-// largest magnitude that counts, by its bits, and one that the tensor holds; if
-// `clean`, all of them count.
-func.func private @onnxq_distribute(%x: memref<?xf32>, %begin: index, %n: index, %top: i32, %clean: i1, %state: memref<?xi64>, %exponent: index, %hist: index, %half: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
-  %e = func.call @onnxq_grow(%state, %exponent, %hist, %half, %scratch, %top) : (memref<?xi64>, index, index, index, memref<?xi32>, i32) -> i64
-  // half / 2^e, by its bits.
+// How many bins a number is from zero, for each 1: half / 2^e.
+func.func private @onnxq_scale(%half: index, %e: i64) -> f32 attributes {onnxq.inline} {
   %halfi = arith.index_cast %half : index to i64
   %log = math.cttz %halfi : i64
   %i127 = arith.constant 127 : i64
@@ -21,6 +17,15 @@ func.func private @onnxq_distribute(%x: memref<?xf32>, %begin: index, %n: index,
   %f2 = arith.shli %f1, %i23 : i64
   %f3 = arith.trunci %f2 : i64 to i32
   %scale = arith.bitcast %f3 : i32 to f32
+  return %scale : f32
+}
+
+// Adds contiguous elements to the histogram. `top` is no smaller than their
+// largest magnitude that counts, by its bits, and one that the tensor holds; if
+// `clean`, all of them count.
+func.func private @onnxq_distribute(%x: memref<?xf32>, %begin: index, %n: index, %top: i32, %clean: i1, %state: memref<?xi64>, %exponent: index, %hist: index, %half: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
+  %e = func.call @onnxq_grow(%state, %exponent, %hist, %half, %scratch, %top) : (memref<?xi64>, index, index, index, memref<?xi32>, i32) -> i64
+  %scale = func.call @onnxq_scale(%half, %e) : (index, i64) -> f32
   scf.if %clean {
     func.call @onnxq_bin_clean(%x, %begin, %n, %scratch, %half, %scale) : (memref<?xf32>, index, index, memref<?xi32>, index, f32) -> ()
   } else {
@@ -178,22 +183,17 @@ func.func private @onnxq_any_piece(%x: memref<?xf32>, %at: index, %n: index, %o:
   return
 }
 
-// Adds 8 * `rows` elements of channel `r`, at most 2048, to the record, if they
-// lie within the band that the tensor's extremes make likely. Tells whether.
+// Adds `rows` times as many elements of channel `r` as are looked at together,
+// at most 2048, to the record, if they lie within the band that the tensor's
+// extremes make likely. Tells whether.
 func.func private @onnxq_likely_piece(%x: memref<?xf32>, %at: index, %rows: index, %o: index, %outer: index, %r: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>) -> i1 attributes {passthrough = ["noinline"]} {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
   %c5 = arith.constant 5 : index
   %c6 = arith.constant 6 : index
   %c7 = arith.constant 7 : index
-  %c8 = arith.constant 8 : index
   %c14 = arith.constant 14 : index
-  %i23 = arith.constant 23 : i32
-  %bias = arith.constant 224 : i64
   %true = arith.constant true
-  %zero = arith.constant dense<0.0> : vector<8xf64>
-  %inf = arith.constant dense<0x7F800000> : vector<8xf32>
-  %ninf = arith.constant dense<0xFF800000> : vector<8xf32>
   %has = arith.cmpi ugt, %bins, %c0 : index
   %pmin = arith.addi %base, %c5 : index
   %pmax = arith.addi %base, %c6 : index
@@ -205,27 +205,19 @@ func.func private @onnxq_likely_piece(%x: memref<?xf32>, %at: index, %rows: inde
   %high = arith.bitcast %b1 : i32 to f32
   %before = func.call @onnxq_top(%low, %high) : (f32, f32) -> i32
   %e = func.call @onnxq_guess(%before) : (i32) -> i32
-  %ebits = arith.shli %e, %i23 : i32
-  %band:2 = func.call @onnxq_band(%ebits) : (i32) -> (i32, f64)
-  %start = vector.broadcast %band#1 : f64 to vector<8xf64>
-  %v:6 = func.call @onnxq_look(%x, %at, %rows, %c8, %zero, %start, %zero, %inf, %ninf)
-      : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
-  %h:2 = func.call @onnxq_holds(%e, %v#0, %v#3, %v#4, %v#5) : (i32, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) -> (i1, i32)
+  %p:4 = func.call @onnxq_places(%base, %parts, %channels) : (index, index, index) -> (index, index, index, index)
+  %r2 = arith.muli %r, %c2 : index
+  %pex = arith.addi %p#0, %r2 : index
+  %r14 = arith.muli %r, %c14 : index
+  %psum = arith.addi %p#1, %r14 : index
+  %pcount = arith.addi %p#2, %r : index
+  %h:4 = func.call @onnxq_add_likely(%x, %at, %rows, %e, %state, %base, %psum) : (memref<?xf32>, index, index, i32, memref<?xi64>, index, index) -> (i1, i32, f32, f32)
   scf.if %h#0 {
-    %p:4 = func.call @onnxq_places(%base, %parts, %channels) : (index, index, index) -> (index, index, index, index)
-    %r2 = arith.muli %r, %c2 : index
-    %pex = arith.addi %p#0, %r2 : index
-    %r14 = arith.muli %r, %c14 : index
-    %psum = arith.addi %p#1, %r14 : index
-    %pcount = arith.addi %p#2, %r : index
-    %mn = vector.reduction <minnumf>, %v#3 : vector<8xf32> into f32
-    %mx = vector.reduction <maxnumf>, %v#4 : vector<8xf32> into f32
-    %n = arith.muli %rows, %c8 : index
+    %lanes = func.call @onnxq_lane_count() : () -> index
+    %n = arith.muli %rows, %lanes : index
     %ni = arith.index_cast %n : index to i64
-    func.call @onnxq_add_halves(%state, %psum, %v#0, %bias) : (memref<?xi64>, index, vector<8xf64>, i64) -> ()
-    func.call @onnxq_keep_squares(%state, %base, %v#1, %v#2, %start) : (memref<?xi64>, index, vector<8xf64>, vector<8xf64>, vector<8xf64>) -> ()
-    func.call @onnxq_note(%state, %base, %o, %outer, %mn, %mx, %ni) : (memref<?xi64>, index, index, index, f32, f32, i64) -> ()
-    func.call @onnxq_widen(%state, %pex, %mn, %mx) : (memref<?xi64>, index, f32, f32) -> ()
+    func.call @onnxq_note(%state, %base, %o, %outer, %h#2, %h#3, %ni) : (memref<?xi64>, index, index, index, f32, f32, i64) -> ()
+    func.call @onnxq_widen(%state, %pex, %h#2, %h#3) : (memref<?xi64>, index, f32, f32) -> ()
     func.call @onnxq_increase(%state, %pcount, %ni) : (memref<?xi64>, index, i64) -> ()
     scf.if %has {
       %half = arith.divui %bins, %c2 : index
@@ -240,7 +232,7 @@ func.func private @onnxq_likely_piece(%x: memref<?xf32>, %at: index, %rows: inde
 // `outer`, all of channel `r`.
 func.func private @onnxq_slice(%x: memref<?xf32>, %begin: index, %length: index, %o: index, %outer: index, %r: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
   %c0 = arith.constant 0 : index
-  %c8 = arith.constant 8 : index
+  %lanes = func.call @onnxq_lane_count() : () -> index
   %c1024 = arith.constant 1024 : index
   %c2048 = arith.constant 2048 : index
   // Pieces that stay in the cache from one function to the next.
@@ -248,12 +240,12 @@ func.func private @onnxq_slice(%x: memref<?xf32>, %begin: index, %length: index,
     %left = arith.subi %length, %i : index
     %n = arith.minui %left, %c2048 : index
     %at = arith.addi %begin, %i : index
-    %rows = arith.divui %n, %c8 : index
+    %rows = arith.divui %n, %lanes : index
     %several = arith.cmpi ne, %rows, %c0 : index
     %done = scf.if %several -> (index) {
       %ok = func.call @onnxq_likely_piece(%x, %at, %rows, %o, %outer, %r, %channels, %state, %base, %parts, %bins, %scratch)
           : (memref<?xf32>, index, index, index, index, index, index, memref<?xi64>, index, index, index, memref<?xi32>) -> i1
-      %all = arith.muli %rows, %c8 : index
+      %all = arith.muli %rows, %lanes : index
       %d = arith.select %ok, %all, %c0 : index
       scf.yield %d : index
     } else {

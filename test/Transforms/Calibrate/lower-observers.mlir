@@ -1,6 +1,7 @@
 // onnxq-lower-observers: a call with the tensor as rows of channels.
 // RUN: onnxq-opt %s --onnxq-lower-observers --split-input-file | FileCheck %s
 // RUN: onnxq-opt %s --onnxq-lower-observers=fma=false --split-input-file | FileCheck %s --check-prefix=SPLIT
+// RUN: onnxq-opt %s --onnxq-lower-observers=ifma=true --split-input-file | FileCheck %s --check-prefix=IFMA
 
 // Channels of 16 elements each.
 // CHECK-LABEL: func.func @channels
@@ -14,6 +15,11 @@
 // CHECK: math.fma
 // CHECK-NOT: call @onnxq_bump
 // CHECK: func.func private @onnxq_observe
+// IFMA-LABEL: func.func @channels
+// IFMA-NOT: math.fma
+// IFMA: func.func private @onnxq_add_groups
+// IFMA: llvm.call_intrinsic "llvm.x86.avx512.vpmadd52l.uq.512"
+// IFMA: llvm.call_intrinsic "llvm.x86.avx512.vpmadd52h.uq.512"
 // SPLIT-LABEL: func.func @channels
 // SPLIT-NOT: math.fma
 // SPLIT: func.func private @onnxq_tile

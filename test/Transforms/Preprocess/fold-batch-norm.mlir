@@ -133,3 +133,96 @@ func.func @overflow(%x: tensor<1x1x4x4xf16>) -> tensor<1x1x4x4xf16> {
       : (tensor<1x1x4x4xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>) -> (tensor<1x1x4x4xf16>, none, none)
   onnx.Return %y : tensor<1x1x4x4xf16>
 }
+
+// The columns of a product of two matrices: factors 3 and 5, shifts 1 and -2.
+// CHECK-LABEL: @after_matmul(
+// CHECK-DAG: [[W:%.+]] = onnx.Constant {onnx_result_names = ["w"]} dense<{{\[\[}}3.000000e+00, 1.000000e+01], [9.000000e+00, 2.000000e+01]]> : tensor<2x2xf32>
+// CHECK-DAG: [[B:%.+]] = onnx.Constant {{.*}}dense<[1.000000e+00, -2.000000e+00]> : tensor<2xf32>
+// CHECK: [[P:%.+]] = "onnx.MatMul"(%arg0, [[W]]) {onnx_node_name = "p"}
+// CHECK: [[Y:%.+]] = "onnx.Add"([[P]], [[B]]) {onnx_node_name = "norm", onnx_result_names = ["y"]}
+// CHECK-NOT: onnx.BatchNormalization
+// CHECK: onnx.Return [[Y]]
+func.func @after_matmul(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
+  %w = onnx.Constant {onnx_result_names = ["w"]} dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %s = onnx.Constant dense<[3.0, 5.0]> : tensor<2xf32>
+  %b = onnx.Constant dense<[1.0, -2.0]> : tensor<2xf32>
+  %zero = onnx.Constant dense<0.0> : tensor<2xf32>
+  %one = onnx.Constant dense<1.0> : tensor<2xf32>
+  %0 = "onnx.MatMul"(%x, %w) {onnx_node_name = "p", onnx_result_names = ["t"]} : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
+  %y, %m, %v = "onnx.BatchNormalization"(%0, %s, %b, %zero, %one) {epsilon = 0.0 : f32, onnx_node_name = "norm", onnx_result_names = ["y", "", ""]}
+      : (tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<4x2xf32>, none, none)
+  onnx.Return %y : tensor<4x2xf32>
+}
+
+// Rank 3, turned so that the columns are channels; the bias of 10 becomes
+// 10 * 3 + 1 and 10 * 5 - 2.
+// CHECK-LABEL: @after_turned_matmul(
+// CHECK-DAG: [[W:%.+]] = onnx.Constant {{.*}}dense<{{\[\[}}3.000000e+00, 1.000000e+01], [9.000000e+00, 2.000000e+01]]> : tensor<2x2xf32>
+// CHECK-DAG: [[B:%.+]] = onnx.Constant {{.*}}dense<[3.100000e+01, 4.800000e+01]> : tensor<2xf32>
+// CHECK: [[P:%.+]] = "onnx.MatMul"(%arg0, [[W]])
+// CHECK: [[A:%.+]] = "onnx.Add"([[P]], [[B]])
+// CHECK: [[Y:%.+]] = "onnx.Transpose"([[A]]) {{.*}}onnx_result_names = ["y"]
+// CHECK-NOT: onnx.BatchNormalization
+// CHECK: onnx.Return [[Y]]
+func.func @after_turned_matmul(%x: tensor<?x7x2xf32>) -> tensor<?x2x7xf32> {
+  %w = onnx.Constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %ten = onnx.Constant dense<10.0> : tensor<1x1x2xf32>
+  %s = onnx.Constant dense<[3.0, 5.0]> : tensor<2xf32>
+  %b = onnx.Constant dense<[1.0, -2.0]> : tensor<2xf32>
+  %zero = onnx.Constant dense<0.0> : tensor<2xf32>
+  %one = onnx.Constant dense<1.0> : tensor<2xf32>
+  %0 = "onnx.MatMul"(%x, %w) : (tensor<?x7x2xf32>, tensor<2x2xf32>) -> tensor<?x7x2xf32>
+  %1 = "onnx.Add"(%ten, %0) : (tensor<1x1x2xf32>, tensor<?x7x2xf32>) -> tensor<?x7x2xf32>
+  %2 = "onnx.Transpose"(%1) {perm = [0, 2, 1]} : (tensor<?x7x2xf32>) -> tensor<?x2x7xf32>
+  %y, %m, %v = "onnx.BatchNormalization"(%2, %s, %b, %zero, %one) {epsilon = 0.0 : f32, onnx_result_names = ["y", "", ""]}
+      : (tensor<?x2x7xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<?x2x7xf32>, none, none)
+  onnx.Return %y : tensor<?x2x7xf32>
+}
+
+// A matrix on the left: its rows are the channels.
+// CHECK-LABEL: @after_matmul_of_rows(
+// CHECK-DAG: [[W:%.+]] = onnx.Constant {{.*}}dense<{{\[\[}}3.000000e+00, 6.000000e+00], [1.500000e+01, 2.000000e+01]]> : tensor<2x2xf32>
+// CHECK-DAG: [[B:%.+]] = onnx.Constant {{.*}}dense<{{\[\[}}1.000000e+00], [-2.000000e+00]]> : tensor<2x1xf32>
+// CHECK: [[P:%.+]] = "onnx.MatMul"([[W]], %arg0)
+// CHECK: "onnx.Add"([[P]], [[B]])
+// CHECK-NOT: onnx.BatchNormalization
+func.func @after_matmul_of_rows(%x: tensor<3x2x7xf32>) -> tensor<3x2x7xf32> {
+  %w = onnx.Constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %s = onnx.Constant dense<[3.0, 5.0]> : tensor<2xf32>
+  %b = onnx.Constant dense<[1.0, -2.0]> : tensor<2xf32>
+  %zero = onnx.Constant dense<0.0> : tensor<2xf32>
+  %one = onnx.Constant dense<1.0> : tensor<2xf32>
+  %0 = "onnx.MatMul"(%w, %x) : (tensor<2x2xf32>, tensor<3x2x7xf32>) -> tensor<3x2x7xf32>
+  %y, %m, %v = "onnx.BatchNormalization"(%0, %s, %b, %zero, %one) {epsilon = 0.0 : f32}
+      : (tensor<3x2x7xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<3x2x7xf32>, none, none)
+  onnx.Return %y : tensor<3x2x7xf32>
+}
+
+// Axis 1 is the sequence, though as long as the matrix is wide.
+// CHECK-LABEL: @sequence(
+// CHECK: "onnx.MatMul"
+// CHECK: "onnx.BatchNormalization"
+func.func @sequence(%x: tensor<3x2x2xf32>) -> tensor<3x2x2xf32> {
+  %w = onnx.Constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %s = onnx.Constant dense<[3.0, 5.0]> : tensor<2xf32>
+  %zero = onnx.Constant dense<0.0> : tensor<2xf32>
+  %one = onnx.Constant dense<1.0> : tensor<2xf32>
+  %0 = "onnx.MatMul"(%x, %w) : (tensor<3x2x2xf32>, tensor<2x2xf32>) -> tensor<3x2x2xf32>
+  %y, %m, %v = "onnx.BatchNormalization"(%0, %s, %zero, %zero, %one) {epsilon = 0.0 : f32}
+      : (tensor<3x2x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<3x2x2xf32>, none, none)
+  onnx.Return %y : tensor<3x2x2xf32>
+}
+
+// Others read the product.
+// CHECK-LABEL: @product_of_others(
+// CHECK: "onnx.BatchNormalization"
+func.func @product_of_others(%x: tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>) {
+  %w = onnx.Constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %s = onnx.Constant dense<[3.0, 5.0]> : tensor<2xf32>
+  %zero = onnx.Constant dense<0.0> : tensor<2xf32>
+  %one = onnx.Constant dense<1.0> : tensor<2xf32>
+  %0 = "onnx.MatMul"(%x, %w) : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
+  %y, %m, %v = "onnx.BatchNormalization"(%0, %s, %zero, %zero, %one) {epsilon = 0.0 : f32}
+      : (tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<4x2xf32>, none, none)
+  onnx.Return %y, %0 : tensor<4x2xf32>, tensor<4x2xf32>
+}

@@ -18,6 +18,8 @@ struct CollectOptions {
   double constant = 0.01;
   DataOptions data;
   bool quiet = false, verbose = false;
+  /// Runs at once; 0: as many as there are processors, up to 8.
+  int64_t threads = 0;
   /// A file to continue from, and to write to while running; empty for none.
   std::string checkpoint;
   /// Asked between runs; true ends the work.

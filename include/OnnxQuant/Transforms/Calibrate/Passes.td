@@ -85,8 +85,9 @@ def LowerObservers : Pass<"onnxq-lower-observers", "::mlir::ModuleOp"> {
   let description = [{
     Each `onnxq.observe` of a buffer becomes a call of a function that is added
     to the module once: it reads the buffer tile by tile, updates extremes and
-    sums in vectors of eight, and while the tile is in the cache adds it to the
-    histogram.
+    sums in vectors, and while the tile is in the cache adds it to the
+    histogram. Sums are exact, and so the same whichever instructions they are
+    made of.
 
     ```mlir
     onnxq.observe "x" %buffer into %state {...} : memref<1x3x8x8xf32>, memref<197xi64>
@@ -95,12 +96,14 @@ def LowerObservers : Pass<"onnxq-lower-observers", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect"];
+    "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let options = [
     Option<"fma", "fma", "bool", "true",
       "the processor multiplies and adds in one step">,
+    Option<"ifma", "ifma", "bool", "false",
+      "the processor has AVX-512's products of 52-bit integers">,
   ];
 }
 
@@ -148,6 +151,8 @@ def Calibrate : Pass<"onnx-calibrate", "::mlir::ModuleOp"> {
     Option<"start", "start", "int64_t", "0", "leave out so many samples first">,
     Option<"stride", "stride", "int64_t", "1", "use every n-th sample">,
     Option<"batch", "batch", "int64_t", "1", "samples in a run">,
+    Option<"threads", "threads", "int64_t", "0",
+      "runs at once; 0: as many as there are processors, up to 8">,
     Option<"skipBad", "skip-bad", "bool", "false",
       "leave out samples that can't be read, and count them">,
     Option<"preprocess", "preprocess", "std::string", "\"\"",

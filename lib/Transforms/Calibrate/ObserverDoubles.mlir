@@ -1,0 +1,247 @@
+// What compiled observers call, where a processor doesn't multiply integers of
+// 52 bits: tiles are added up in vectors of double. Where it does, it is
+// ObserverIntegers.mlir, with functions of the same names and the same sums.
+//
+// An accumulator of sums takes 1024 rows, those of squares 256. They start at
+// 1.5 * 2^k, so that what was added to them is the difference of their bits, an
+// integer, and waits as such.
+
+// How many neighbours are looked at together where all are of one channel.
+func.func private @onnxq_lane_count() -> index attributes {onnxq.inline} {
+  %c8 = arith.constant 8 : index
+  return %c8 : index
+}
+
+// The powers of two that integers waiting are multiples of, above 2^-352: they
+// are 2^(2e - 295) and 2^(2e - 339).
+func.func private @onnxq_square_steps(%e: i32) -> (i64, i64) attributes {onnxq.inline} {
+  %l13 = arith.constant 13 : i64
+  %l57 = arith.constant 57 : i64
+  %e64 = arith.extui %e : i32 to i64
+  %e2 = arith.addi %e64, %e64 : i64
+  %high = arith.addi %e2, %l57 : i64
+  %low = arith.addi %e2, %l13 : i64
+  return %high, %low : i64, i64
+}
+
+// Adds rows of eight lanes, `step` elements apart. The last result is the
+// smallest magnitude but zero, as twice its bits less one.
+func.func private @onnxq_look(%x: memref<?xf32>, %begin: index, %rows: index, %step: index, %s0: vector<8xf64>, %q0: vector<8xf64>, %l0: vector<8xf64>, %mn0: vector<8xf32>, %mx0: vector<8xf32>)
+    -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) attributes {onnxq.inline} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant dense<1> : vector<8xi32>
+  %most = arith.constant dense<-1> : vector<8xi32>
+  %r:6 = scf.for %i = %c0 to %rows step %c1 iter_args(%s = %s0, %q = %q0, %l = %l0, %mn = %mn0, %mx = %mx0, %nz = %most)
+      -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
+    %o = arith.muli %i, %step : index
+    %at = arith.addi %begin, %o : index
+    %e = vector.load %x[%at] : memref<?xf32>, vector<8xf32>
+    %less = arith.cmpf olt, %e, %mn : vector<8xf32>
+    %mn2 = arith.select %less, %e, %mn : vector<8xi1>, vector<8xf32>
+    %more = arith.cmpf ogt, %e, %mx : vector<8xf32>
+    %mx2 = arith.select %more, %e, %mx : vector<8xi1>, vector<8xf32>
+    %bits = arith.bitcast %e : vector<8xf32> to vector<8xi32>
+    %twice = arith.addi %bits, %bits : vector<8xi32>
+    %below = arith.subi %twice, %one : vector<8xi32>
+    %nz2 = arith.minui %nz, %below : vector<8xi32>
+    %d = arith.extf %e : vector<8xf32> to vector<8xf64>
+    %s2 = arith.addf %s, %d : vector<8xf64>
+    // A square has 48 bits: both multiply-adds are what two steps would be.
+    %q2 = math.fma %d, %d, %q : vector<8xf64>
+    %taken = arith.subf %q, %q2 : vector<8xf64>
+    %left = math.fma %d, %d, %taken : vector<8xf64>
+    %l2 = arith.addf %l, %left : vector<8xf64>
+    scf.yield %s2, %q2, %l2, %mn2, %mx2, %nz2 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
+  }
+  return %r#0, %r#1, %r#2, %r#3, %r#4, %r#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
+}
+
+// The same of `width` lanes; the others are taken for zeros.
+func.func private @onnxq_look_some(%x: memref<?xf32>, %begin: index, %rows: index, %step: index, %width: index, %s0: vector<8xf64>, %q0: vector<8xf64>, %l0: vector<8xf64>, %mn0: vector<8xf32>, %mx0: vector<8xf32>)
+    -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %none = arith.constant dense<0.0> : vector<8xf32>
+  %mask = vector.create_mask %width : vector<8xi1>
+  %one = arith.constant dense<1> : vector<8xi32>
+  %most = arith.constant dense<-1> : vector<8xi32>
+  %r:6 = scf.for %i = %c0 to %rows step %c1 iter_args(%s = %s0, %q = %q0, %l = %l0, %mn = %mn0, %mx = %mx0, %nz = %most)
+      -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
+    %o = arith.muli %i, %step : index
+    %at = arith.addi %begin, %o : index
+    %e = vector.maskedload %x[%at], %mask, %none : memref<?xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+    %less = arith.cmpf olt, %e, %mn : vector<8xf32>
+    %mn2 = arith.select %less, %e, %mn : vector<8xi1>, vector<8xf32>
+    %more = arith.cmpf ogt, %e, %mx : vector<8xf32>
+    %mx2 = arith.select %more, %e, %mx : vector<8xi1>, vector<8xf32>
+    %bits = arith.bitcast %e : vector<8xf32> to vector<8xi32>
+    %twice = arith.addi %bits, %bits : vector<8xi32>
+    %below = arith.subi %twice, %one : vector<8xi32>
+    %nz2 = arith.minui %nz, %below : vector<8xi32>
+    %d = arith.extf %e : vector<8xf32> to vector<8xf64>
+    %s2 = arith.addf %s, %d : vector<8xf64>
+    // A square has 48 bits: both multiply-adds are what two steps would be.
+    %q2 = math.fma %d, %d, %q : vector<8xf64>
+    %taken = arith.subf %q, %q2 : vector<8xf64>
+    %left = math.fma %d, %d, %taken : vector<8xf64>
+    %l2 = arith.addf %l, %left : vector<8xf64>
+    scf.yield %s2, %q2, %l2, %mn2, %mx2, %nz2 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
+  }
+  return %r#0, %r#1, %r#2, %r#3, %r#4, %r#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
+}
+
+// Adds the squares of up to 256 rows to the record.
+func.func private @onnxq_keep_squares(%state: memref<?xi64>, %base: index, %q: vector<8xf64>, %l: vector<8xf64>, %start: vector<8xf64>) attributes {passthrough = ["noinline"]} {
+  %c9 = arith.constant 9 : index
+  %bias = arith.constant 352 : i64
+  %psquares = arith.addi %base, %c9 : index
+  %taken = arith.subf %q, %start : vector<8xf64>
+  func.call @onnxq_add_halves(%state, %psquares, %taken, %bias) : (memref<?xi64>, index, vector<8xf64>, i64) -> ()
+  func.call @onnxq_add_halves(%state, %psquares, %l, %bias) : (memref<?xi64>, index, vector<8xf64>, i64) -> ()
+  return
+}
+
+// Adds what was added to an accumulator to the integers at scratch[at].
+func.func private @onnxq_let_wait(%scratch: memref<?xi32>, %at: index, %v: vector<8xf64>, %start: vector<8xf64>) attributes {onnxq.inline} {
+  %b = arith.bitcast %v : vector<8xf64> to vector<8xi64>
+  %b0 = arith.bitcast %start : vector<8xf64> to vector<8xi64>
+  %added = arith.subi %b, %b0 : vector<8xi64>
+  %words = vector.load %scratch[%at] : memref<?xi32>, vector<16xi32>
+  %old = vector.bitcast %words : vector<16xi32> to vector<8xi64>
+  %new = arith.addi %old, %added : vector<8xi64>
+  %out = vector.bitcast %new : vector<8xi64> to vector<16xi32>
+  vector.store %out, %scratch[%at] : memref<?xi32>, vector<16xi32>
+  return
+}
+
+// Adds up to 256 rows to what waits in scratch memory, eight channels at a
+// time; those beyond the band of `e` go to the record. Gives the largest
+// magnitude, and whether all elements count.
+func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: index, %o: index, %outer: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>, %e: i32) -> (i32, i1) attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c24 = arith.constant 24 : index
+  %c32 = arith.constant 32 : index
+  %c40 = arith.constant 40 : index
+  %c48 = arith.constant 48 : index
+  %c256 = arith.constant 256 : index
+  %i0 = arith.constant 0 : i32
+  %i23 = arith.constant 23 : i32
+  %true = arith.constant true
+  %l44 = arith.constant 198158383604301824 : i64
+  %inf = arith.constant dense<0x7F800000> : vector<8xf32>
+  %ninf = arith.constant dense<0xFF800000> : vector<8xf32>
+  %rows32 = arith.index_cast %rows : index to i32
+  %bins1 = arith.addi %bins, %c1 : index
+  %acc = arith.muli %bins1, %c4 : index
+  %ebits = arith.shli %e, %i23 : i32
+  %band:2 = func.call @onnxq_band(%ebits) : (i32) -> (i32, f64)
+  %start = vector.broadcast %band#1 : f64 to vector<8xf64>
+  // That of the lower parts is 2^44 times smaller.
+  %startbits = arith.bitcast %band#1 : f64 to i64
+  %lowbits = arith.subi %startbits, %l44 : i64
+  %low = arith.bitcast %lowbits : i64 to f64
+  %zero = vector.broadcast %low : f64 to vector<8xf64>
+  %upper = arith.addi %acc, %c16 : index
+  %lower = arith.addi %acc, %c32 : index
+  %groups = func.call @onnxq_groups(%channels) : (index) -> index
+  %r:5 = scf.for %g = %c0 to %groups step %c1 iter_args(%q0 = %start, %l = %zero, %added0 = %c0, %top = %i0, %clean = %true) -> (vector<8xf64>, vector<8xf64>, index, i32, i1) {
+    %more = arith.addi %added0, %rows : index
+    %over = arith.cmpi ugt, %more, %c256 : index
+    %k:3 = scf.if %over -> (vector<8xf64>, vector<8xf64>, index) {
+      func.call @onnxq_let_wait(%scratch, %upper, %q0, %start) : (memref<?xi32>, index, vector<8xf64>, vector<8xf64>) -> ()
+      func.call @onnxq_let_wait(%scratch, %lower, %l, %zero) : (memref<?xi32>, index, vector<8xf64>, vector<8xf64>) -> ()
+      scf.yield %start, %zero, %rows : vector<8xf64>, vector<8xf64>, index
+    } else {
+      scf.yield %q0, %l, %more : vector<8xf64>, vector<8xf64>, index
+    }
+    %o40 = arith.muli %g, %c40 : index
+    %o48 = arith.addi %o40, %c48 : index
+    %at = arith.addi %acc, %o48 : index
+    %pmn = arith.addi %at, %c16 : index
+    %pmx = arith.addi %at, %c24 : index
+    %pn = arith.addi %at, %c32 : index
+    %sb = vector.load %scratch[%at] : memref<?xi32>, vector<16xi32>
+    %s = vector.bitcast %sb : vector<16xi32> to vector<8xf64>
+    %mnb = vector.load %scratch[%pmn] : memref<?xi32>, vector<8xi32>
+    %mxb = vector.load %scratch[%pmx] : memref<?xi32>, vector<8xi32>
+    %mn = arith.bitcast %mnb : vector<8xi32> to vector<8xf32>
+    %mx = arith.bitcast %mxb : vector<8xi32> to vector<8xf32>
+    %first = arith.muli %g, %c8 : index
+    %from = arith.addi %begin, %first : index
+    %left = arith.subi %channels, %first : index
+    %width = arith.minui %left, %c8 : index
+    %whole = arith.cmpi eq, %width, %c8 : index
+    %v:6 = scf.if %whole -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
+      %y:6 = func.call @onnxq_look(%x, %from, %rows, %channels, %s, %k#0, %k#1, %mn, %mx)
+          : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
+      scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
+    } else {
+      %y:6 = func.call @onnxq_look_some(%x, %from, %rows, %channels, %width, %s, %k#0, %k#1, %mn, %mx)
+          : (memref<?xf32>, index, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
+      scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
+    }
+    %h:2 = func.call @onnxq_holds(%e, %v#0, %v#3, %v#4, %v#5) : (i32, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) -> (i1, i32)
+    %w:4 = scf.if %h#0 -> (vector<8xf64>, vector<8xf64>, i32, i1) {
+      %s2 = vector.bitcast %v#0 : vector<8xf64> to vector<16xi32>
+      %mask = vector.create_mask %width : vector<8xi1>
+      %mnm = arith.select %mask, %v#3, %inf : vector<8xi1>, vector<8xf32>
+      %mxm = arith.select %mask, %v#4, %ninf : vector<8xi1>, vector<8xf32>
+      %mn2 = arith.bitcast %mnm : vector<8xf32> to vector<8xi32>
+      %mx2 = arith.bitcast %mxm : vector<8xf32> to vector<8xi32>
+      vector.store %s2, %scratch[%at] : memref<?xi32>, vector<16xi32>
+      vector.store %mn2, %scratch[%pmn] : memref<?xi32>, vector<8xi32>
+      vector.store %mx2, %scratch[%pmx] : memref<?xi32>, vector<8xi32>
+      %n0 = memref.load %scratch[%pn] : memref<?xi32>
+      %n1 = arith.addi %n0, %rows32 : i32
+      memref.store %n1, %scratch[%pn] : memref<?xi32>
+      %t = arith.maxui %top, %h#1 : i32
+      scf.yield %v#1, %v#2, %t, %clean : vector<8xf64>, vector<8xf64>, i32, i1
+    } else {
+      %t0:2 = func.call @onnxq_any_channels(%x, %from, %rows, %width, %channels, %first, %o, %outer, %state, %base, %parts)
+          : (memref<?xf32>, index, index, index, index, index, index, index, memref<?xi64>, index, index) -> (i32, i1)
+      %t = arith.maxui %top, %t0#0 : i32
+      %still = arith.andi %clean, %t0#1 : i1
+      scf.yield %k#0, %k#1, %t, %still : vector<8xf64>, vector<8xf64>, i32, i1
+    }
+    scf.yield %w#0, %w#1, %k#2, %w#2, %w#3 : vector<8xf64>, vector<8xf64>, index, i32, i1
+  }
+  func.call @onnxq_let_wait(%scratch, %upper, %r#0, %start) : (memref<?xi32>, index, vector<8xf64>, vector<8xf64>) -> ()
+  func.call @onnxq_let_wait(%scratch, %lower, %r#1, %zero) : (memref<?xi32>, index, vector<8xf64>, vector<8xf64>) -> ()
+  return %r#3, %r#4 : i32, i1
+}
+
+// Adds `rows` times eight neighbours of one channel, at most 2048, to a sum and
+// the squares of the record, if they lie within the band of `e`. Tells whether,
+// the largest magnitude and the extremes.
+func.func private @onnxq_add_likely(%x: memref<?xf32>, %at: index, %rows: index, %e: i32, %state: memref<?xi64>, %base: index, %psum: index) -> (i1, i32, f32, f32) attributes {onnxq.inline} {
+  %c8 = arith.constant 8 : index
+  %i23 = arith.constant 23 : i32
+  %bias = arith.constant 224 : i64
+  %zero = arith.constant dense<0.0> : vector<8xf64>
+  %inf = arith.constant dense<0x7F800000> : vector<8xf32>
+  %ninf = arith.constant dense<0xFF800000> : vector<8xf32>
+  %ebits = arith.shli %e, %i23 : i32
+  %band:2 = func.call @onnxq_band(%ebits) : (i32) -> (i32, f64)
+  %start = vector.broadcast %band#1 : f64 to vector<8xf64>
+  %v:6 = func.call @onnxq_look(%x, %at, %rows, %c8, %zero, %start, %zero, %inf, %ninf)
+      : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
+  %h:2 = func.call @onnxq_holds(%e, %v#0, %v#3, %v#4, %v#5) : (i32, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) -> (i1, i32)
+  scf.if %h#0 {
+    func.call @onnxq_add_halves(%state, %psum, %v#0, %bias) : (memref<?xi64>, index, vector<8xf64>, i64) -> ()
+    func.call @onnxq_keep_squares(%state, %base, %v#1, %v#2, %start) : (memref<?xi64>, index, vector<8xf64>, vector<8xf64>, vector<8xf64>) -> ()
+  }
+  %mn = vector.reduction <minnumf>, %v#3 : vector<8xf32> into f32
+  %mx = vector.reduction <maxnumf>, %v#4 : vector<8xf32> into f32
+  return %h#0, %h#1, %mn, %mx : i1, i32, f32, f32
+}
+
+// Adds a tile that was added up to the histogram.
+func.func private @onnxq_bin_tile(%x: memref<?xf32>, %begin: index, %n: index, %groups: index, %top: i32, %clean: i1, %state: memref<?xi64>, %exponent: index, %hist: index, %half: index, %scratch: memref<?xi32>) attributes {onnxq.inline} {
+  func.call @onnxq_distribute(%x, %begin, %n, %top, %clean, %state, %exponent, %hist, %half, %scratch) : (memref<?xf32>, index, index, i32, i1, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+  return
+}
