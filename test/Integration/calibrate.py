@@ -259,6 +259,20 @@ def tiles(suite):
         suite.expect(f"tiles of {shape} in batches", table.read_bytes() == batched.read_bytes(), "other bytes than one by one")
 
 
+def wide_rows(suite):
+    """Many channels, so that few rows are looked at together and much waits: sums must not overflow."""
+    for shape in ((2, 96, 4096), (1, 300, 1600), (1, 2100, 40)):
+        model, data = suite.path(".onnx"), suite.path(".npy")
+        save(model, [helper.make_node("Relu", ["x"], ["y"], "relu")], {"x": ["n", *shape[1:]]}, {"y": ["n", *shape[1:]]})
+        samples = rng.standard_normal(shape).astype(np.float32)
+        np.save(data, samples)
+        table = suite.table(f"wide rows {shape}", model, "--data", data, "--quiet")
+        for name, values in (("x", samples), ("y", np.maximum(samples, 0))) if table else ():
+            entry = json.loads(table.read_text())["tensors"][name]
+            suite.expect(f"sums of wide rows {shape} {name}", exact_sum(values) == sum(int(s, 16) for s in entry["channel_sums"]), "they differ")
+            suite.expect(f"squares of wide rows {shape} {name}", exact_squares(values) == int(entry["squares"], 16), "they differ")
+
+
 def small_floats(suite):
     for name, kind, number in (("float16", np.float16, TensorProto.FLOAT16), ("float64", np.float64, TensorProto.DOUBLE)):
         info = helper.make_tensor_value_info("x", number, [1, 6]), helper.make_tensor_value_info("y", number, [1, 6])
@@ -596,7 +610,7 @@ def main():
     tally = harness.Tally()
     with tempfile.TemporaryDirectory() as folder:
         suite = Suite(pathlib.Path(folder), tally)
-        for part in (statistics, exact_sums, tiles, small_floats, independence, ragged, cluster, runtime_extremes, images,
+        for part in (statistics, exact_sums, tiles, wide_rows, small_floats, independence, ragged, cluster, runtime_extremes, images,
                      bad_data, never_computed, formats, archives, interruption, memory):
             part(suite)
     tally.finish()

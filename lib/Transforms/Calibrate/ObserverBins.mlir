@@ -70,7 +70,7 @@ func.func private @onnxq_bump_by(%scratch: memref<?xi32>, %base: index, %bin: i3
 
 // Adds rows of sixteen lanes to sums, as onnxq_look, and to the histogram: the
 // bins of a row are counted while the next is added up.
-func.func private @onnxq_look_and_bin(%x: memref<?xf32>, %begin: index, %rows: index, %step: index, %shift: vector<8xf64>, %s0: vector<8xf64>, %s1: vector<8xf64>, %mn0: vector<16xf32>, %mx0: vector<16xf32>, %scratch: memref<?xi32>, %half: index, %scale: f32)
+func.func private @onnxq_look_and_bin(%x: memref<?xf32>, %begin: index, %rows: index, %step: index, %shift: vector<8xf64>, %s0: vector<8xf64>, %s1: vector<8xf64>, %mn0: vector<16xf32>, %mx0: vector<16xf32>, %scratch: memref<?xi32>, %half: index, %scale: f32, %places: memref<32xi32>)
     -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>) attributes {onnxq.inline} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -78,7 +78,6 @@ func.func private @onnxq_look_and_bin(%x: memref<?xf32>, %begin: index, %rows: i
   %c16 = arith.constant 16 : index
   %zero = arith.constant dense<0> : vector<8xi64>
   %most = arith.constant dense<0x7F800000> : vector<16xf32>
-  %places = memref.alloca() {alignment = 64 : i64} : memref<32xi32>
   %bins = arith.muli %half, %c2 : index
   %stride = arith.addi %bins, %c1 : index
   %half32 = arith.index_cast %half : index to i32
