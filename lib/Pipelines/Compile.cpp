@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -122,21 +123,24 @@ void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
   observers.fma = math.fma;
   observers.ifma = hasIntegerMultiplyAdd(options.target);
   pm.addPass(createLowerObservers(observers));
-  pm.addPass(memref::createExpandStridedMetadataPass());
-  pm.addPass(createLowerAffinePass());
-  pm.addPass(arith::createArithExpandOpsPass());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertMathToLLVMPass());
+  // What looks at one function at a time does so in several threads.
+  OpPassManager &loops = pm.nest<func::FuncOp>();
+  loops.addPass(memref::createExpandStridedMetadataPass());
+  loops.addPass(createLowerAffinePass());
+  loops.addPass(arith::createArithExpandOpsPass());
+  loops.addPass(createSCFToControlFlowPass());
+  loops.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
-  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addNestedPass<func::FuncOp>(createConvertVectorToLLVMPass());
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertIndexToLLVMPass());
+  OpPassManager &numbers = pm.nest<func::FuncOp>();
+  numbers.addPass(createArithToLLVMConversionPass());
+  numbers.addPass(createConvertIndexToLLVMPass());
   if (options.threads > 1)
     pm.addPass(createConvertOpenMPToLLVMPass());
   pm.addPass(createConvertFuncToLLVMPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addNestedPass<LLVM::LLVMFuncOp>(createReconcileUnrealizedCastsPass());
   EmitEntryPointOptions entry;
   entry.name = options.name;
   pm.addPass(createEmitEntryPoint(entry));

@@ -9,6 +9,7 @@ line per failure, then the totals.
 import json
 import os
 import pathlib
+import platform
 import shutil
 import signal
 import subprocess
@@ -238,6 +239,11 @@ def tiles(suite):
         batched = suite.table(f"tiles of {shape} in batches", model, "--data", data, "--histogram", "--batch", "3", "--quiet")
         if not table or not batched:
             continue
+        # Processors add up in ways of their own.
+        for target in ("x86-64-v2", "x86-64-v3") if platform.machine() == "x86_64" else ():
+            other = suite.table(f"tiles of {shape} for {target}", model, "--data", data, "--histogram", "--quiet", "--target", target)
+            if other:
+                suite.expect(f"tiles of {shape} for {target}", other.read_bytes() == table.read_bytes(), "other bytes than for this processor")
         entries = json.loads(table.read_text())["tensors"]
         bias = np.linspace(-1, 1, shape[1], dtype=np.float32).reshape(-1, 1, 1)
         values = {"x": samples, "c": samples, "m": samples * np.float32(2.5)}
@@ -251,6 +257,20 @@ def tiles(suite):
             suite.expect(f"exact squares of tiles of {name} {shape}", exact_squares(value) == int(entries[name]["squares"], 16),
                          "the sum of squares differs from the exact one")
         suite.expect(f"tiles of {shape} in batches", table.read_bytes() == batched.read_bytes(), "other bytes than one by one")
+
+
+def wide_rows(suite):
+    """Many channels, so that few rows are looked at together and much waits: sums must not overflow."""
+    for shape in ((2, 96, 4096), (1, 300, 1600), (1, 2100, 40)):
+        model, data = suite.path(".onnx"), suite.path(".npy")
+        save(model, [helper.make_node("Relu", ["x"], ["y"], "relu")], {"x": ["n", *shape[1:]]}, {"y": ["n", *shape[1:]]})
+        samples = rng.standard_normal(shape).astype(np.float32)
+        np.save(data, samples)
+        table = suite.table(f"wide rows {shape}", model, "--data", data, "--quiet")
+        for name, values in (("x", samples), ("y", np.maximum(samples, 0))) if table else ():
+            entry = json.loads(table.read_text())["tensors"][name]
+            suite.expect(f"sums of wide rows {shape} {name}", exact_sum(values) == sum(int(s, 16) for s in entry["channel_sums"]), "they differ")
+            suite.expect(f"squares of wide rows {shape} {name}", exact_squares(values) == int(entry["squares"], 16), "they differ")
 
 
 def small_floats(suite):
@@ -590,7 +610,7 @@ def main():
     tally = harness.Tally()
     with tempfile.TemporaryDirectory() as folder:
         suite = Suite(pathlib.Path(folder), tally)
-        for part in (statistics, exact_sums, tiles, small_floats, independence, ragged, cluster, runtime_extremes, images,
+        for part in (statistics, exact_sums, tiles, wide_rows, small_floats, independence, ragged, cluster, runtime_extremes, images,
                      bad_data, never_computed, formats, archives, interruption, memory):
             part(suite)
     tally.finish()

@@ -7,6 +7,7 @@
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Signals.h"
+#include "llvm/TargetParser/Triple.h"
 #include <csignal>
 
 using namespace mlir;
@@ -22,6 +23,7 @@ namespace {
 
 struct CalibrateOptions {
   std::string path, output, method = "minmax", opTypes, nodes;
+  std::string target = "native";
   bool ranges = false, histogram = false;
   int64_t bins = 2048;
   DataArguments data;
@@ -116,6 +118,7 @@ static int run(llvm::ArrayRef<const char *> arguments) {
       .flag("ranges", options.ranges)
       .option("checkpoint", collect.checkpoint)
       .option("threads", collect.threads)
+      .option("target", options.target)
       .flag("quiet", collect.quiet)
       .flag("verbose", collect.verbose)
       .option("o", options.output);
@@ -125,6 +128,17 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return *code;
   if (llvm::Error error = finish(options))
     return complain(std::move(error), BadUsage);
+  auto target = parseTarget(options.target);
+  if (!target)
+    return complain(target.takeError(), BadUsage);
+  auto native = parseTarget("native");
+  if (!native)
+    return complain(native.takeError(), BadInput);
+  if (llvm::Triple(target->triple).getArch() !=
+      llvm::Triple(native->triple).getArch())
+    return declared.wrong("option '--target' expects a processor of this "
+                          "machine's kind, but got '" +
+                          options.target + "'");
   if (options.output.empty()) {
     llvm::errs() << "error: onnxq calibrate expects -o TABLE\n";
     return BadUsage;
@@ -147,7 +161,9 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   std::signal(SIGINT, onInterrupt);
   std::signal(SIGTERM, onInterrupt);
   collect.interrupted = []() { return wasInterrupted != 0; };
-  std::unique_ptr<Executor> executor = createJitExecutor();
+  CompileOptions compile;
+  compile.target = *target;
+  std::unique_ptr<Executor> executor = createJitExecutor(std::move(compile));
   auto table = collectStatistics(*module, *executor, collect);
   if (failed(table))
     return BadInput;
@@ -178,6 +194,8 @@ Runs samples through a model and writes what its tensors hold: statistics
   --dim NAME=VALUE, --input-shape NAME=SHAPE
   --threads N         samples that run at once (all processors, up to 8); the
                       table is the same
+  --target NAME       the processor to run for, as of 'onnxq compile' (native);
+                      the table is the same
   --checkpoint FILE   continue from it, and write it while running
   --quiet, --verbose
 

@@ -70,15 +70,14 @@ func.func private @onnxq_bump_by(%scratch: memref<?xi32>, %base: index, %bin: i3
 
 // Adds rows of sixteen lanes to sums, as onnxq_look, and to the histogram: the
 // bins of a row are counted while the next is added up.
-func.func private @onnxq_look_and_bin(%x: memref<?xf32>, %begin: index, %rows: index, %step: index, %shift: vector<8xf64>, %s0: vector<8xf64>, %s1: vector<8xf64>, %mn0: vector<16xf32>, %mx0: vector<16xf32>, %scratch: memref<?xi32>, %half: index, %scale: f32)
-    -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>) attributes {onnxq.inline} {
+func.func private @onnxq_look_and_bin(%x: memref<?xf32>, %begin: index, %rows: index, %step: index, %shift: vector<8xf64>, %s0: vector<8xf64>, %s1: vector<8xf64>, %mn0: vector<16xf32>, %mx0: vector<16xf32>, %scratch: memref<?xi32>, %half: index, %scale: f32, %places: memref<32xi32>)
+    -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>) attributes {onnxq.inline} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c16 = arith.constant 16 : index
   %zero = arith.constant dense<0> : vector<8xi64>
-  %most = arith.constant dense<-1> : vector<16xi32>
-  %places = memref.alloca() {alignment = 64 : i64} : memref<32xi32>
+  %most = arith.constant dense<0x7F800000> : vector<16xf32>
   %bins = arith.muli %half, %c2 : index
   %stride = arith.addi %bins, %c1 : index
   %half32 = arith.index_cast %half : index to i32
@@ -90,7 +89,7 @@ func.func private @onnxq_look_and_bin(%x: memref<?xf32>, %begin: index, %rows: i
   %tile = arith.muli %rows, %step : index
   %by = arith.constant 1 : i32
   %r:9 = scf.for %i = %c0 to %rows step %c1 iter_args(%t0 = %s0, %t1 = %s1, %q0 = %zero, %q1 = %zero, %l0 = %zero, %l1 = %zero, %mn = %mn0, %mx = %mx0, %nz = %most)
-      -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>) {
+      -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
     %o = arith.muli %i, %step : index
     %at = arith.addi %begin, %o : index
     %e = vector.load %x[%at] : memref<?xf32>, vector<16xf32>
@@ -104,8 +103,8 @@ func.func private @onnxq_look_and_bin(%x: memref<?xf32>, %begin: index, %rows: i
     vector.store %b, %places[%now] : memref<32xi32>, vector<16xi32>
     func.call @onnxq_count_sixteen(%places, %before, %scratch, %stride, %by) : (memref<32xi32>, index, memref<?xi32>, index, i32) -> ()
     %w:9 = func.call @onnxq_add_sixteen(%e, %shift, %t0, %t1, %q0, %q1, %l0, %l1, %mn, %mx, %nz)
-        : (vector<16xf32>, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>)
-    scf.yield %w#0, %w#1, %w#2, %w#3, %w#4, %w#5, %w#6, %w#7, %w#8 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>
+        : (vector<16xf32>, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+    scf.yield %w#0, %w#1, %w#2, %w#3, %w#4, %w#5, %w#6, %w#7, %w#8 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>
   }
   %odd = arith.andi %rows, %c1 : index
   %even = arith.subi %c1, %odd : index
@@ -113,7 +112,7 @@ func.func private @onnxq_look_and_bin(%x: memref<?xf32>, %begin: index, %rows: i
   func.call @onnxq_count_sixteen(%places, %last, %scratch, %stride, %by) : (memref<32xi32>, index, memref<?xi32>, index, i32) -> ()
   %q = arith.addi %r#2, %r#3 : vector<8xi64>
   %l = arith.addi %r#4, %r#5 : vector<8xi64>
-  return %r#0, %r#1, %q, %l, %r#6, %r#7, %r#8 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>
+  return %r#0, %r#1, %q, %l, %r#6, %r#7, %r#8 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>
 }
 
 // Adds `by` to the bins of rows of up to sixteen lanes, `step` elements apart.

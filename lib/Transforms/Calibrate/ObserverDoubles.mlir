@@ -12,6 +12,20 @@ func.func private @onnxq_lane_count() -> index attributes {onnxq.inline} {
   return %c8 : index
 }
 
+// How many rows may wait.
+func.func private @onnxq_most_rows() -> i32 attributes {onnxq.inline} {
+  %most = arith.constant 1024 : i32
+  return %most : i32
+}
+
+// Adds a sum that waited to the record's.
+func.func private @onnxq_settle_sum(%state: memref<?xi64>, %at: index, %sum: i64, %e: i32) attributes {onnxq.inline} {
+  %bias = arith.constant 224 : i64
+  %value = arith.bitcast %sum : i64 to f64
+  func.call @onnxq_add(%state, %at, %value, %bias) : (memref<?xi64>, index, f64, i64) -> ()
+  return
+}
+
 // The powers of two that integers waiting are multiples of, above 2^-352: they
 // are 2^(2e - 295) and 2^(2e - 339).
 func.func private @onnxq_square_steps(%e: i32) -> (i64, i64) attributes {onnxq.inline} {

@@ -2,14 +2,21 @@
 // bits (AVX-512 IFMA): tiles are added up as integers. Elsewhere it is
 // ObserverDoubles.mlir, with functions of the same names and the same sums.
 //
-// An element of a band (see ObserverSums.mlir) is a multiple of u = 2^(e-43)
-// and smaller than 2^43 u. In double, 1.5 * 2^52 u + x has m = 2^51 + x / u as
+// Bands reach down to 2^(e-22) here. An element is a multiple of u = 2^(e-45)
+// and smaller than 2^45 u, so that a sum of 256 is exact in double. And there 1.5 * 2^52 u + x has m = 2^51 + x / u as
 // its lower 52 bits, which is all that the multiplication sees. So squares are
 // added up as the lower and upper 52 bits of m^2, and
 //
 //   sum of x^2 = (sum of m^2 - 2^52 * sum of x - rows * 2^102) u^2.
 //
-// Both parts of that wait in scratch memory, the lower one below 2^52 each.
+// Both parts of that wait in scratch memory, the lower one below 2^52, the upper
+// one below 2^38 for each element; so do the sums, all as integers.
+
+// How many rows may wait: of 4096 channels, eight lanes have 2^23 elements then.
+func.func private @onnxq_most_rows() -> i32 attributes {onnxq.inline} {
+  %most = arith.constant 16384 : i32
+  return %most : i32
+}
 
 // How many neighbours are looked at together where all are of one channel.
 func.func private @onnxq_lane_count() -> index attributes {onnxq.inline} {
@@ -19,22 +26,43 @@ func.func private @onnxq_lane_count() -> index attributes {onnxq.inline} {
 
 // The powers of two that integers waiting are multiples of, above 2^-352.
 func.func private @onnxq_square_steps(%e: i32) -> (i64, i64) attributes {onnxq.inline} {
-  %l14 = arith.constant 14 : i64
-  %l66 = arith.constant 66 : i64
+  %l10 = arith.constant 10 : i64
+  %l62 = arith.constant 62 : i64
   %e64 = arith.extui %e : i32 to i64
   %e2 = arith.addi %e64, %e64 : i64
-  %high = arith.addi %e2, %l66 : i64
-  %low = arith.addi %e2, %l14 : i64
+  %high = arith.addi %e2, %l62 : i64
+  %low = arith.addi %e2, %l10 : i64
   return %high, %low : i64, i64
+}
+
+// Adds a sum that waited to the record's.
+func.func private @onnxq_settle_sum(%state: memref<?xi64>, %at: index, %sum: i64, %e: i32) attributes {onnxq.inline} {
+  %l53 = arith.constant 53 : i64
+  %e64 = arith.extui %e : i32 to i64
+  %p = arith.addi %e64, %l53 : i64
+  func.call @onnxq_add_integer(%state, %at, %sum, %p) : (memref<?xi64>, index, i64, i64) -> ()
+  return
+}
+
+// 1 / u of a band.
+func.func private @onnxq_per_unit(%e: i32) -> vector<8xf64> attributes {onnxq.inline} {
+  %i1194 = arith.constant 1194 : i64
+  %i52 = arith.constant 52 : i64
+  %e64 = arith.extui %e : i32 to i64
+  %exponent = arith.subi %i1194, %e64 : i64
+  %bits = arith.shli %exponent, %i52 : i64
+  %f = arith.bitcast %bits : i64 to f64
+  %v = vector.broadcast %f : f64 to vector<8xf64>
+  return %v : vector<8xf64>
 }
 
 // 1.5 * 2^52 u of a band.
 func.func private @onnxq_shift(%e: i32) -> vector<8xf64> attributes {onnxq.inline} {
-  %i906 = arith.constant 906 : i64
+  %i904 = arith.constant 904 : i64
   %i52 = arith.constant 52 : i64
   %half = arith.constant 2251799813685248 : i64
   %e64 = arith.extui %e : i32 to i64
-  %exponent = arith.addi %e64, %i906 : i64
+  %exponent = arith.addi %e64, %i904 : i64
   %shifted = arith.shli %exponent, %i52 : i64
   %bits = arith.ori %shifted, %half : i64
   %f = arith.bitcast %bits : i64 to f64
@@ -54,69 +82,71 @@ func.func private @onnxq_add_eight(%e: vector<8xf32>, %shift: vector<8xf64>, %s:
   return %s2, %q2, %l2 : vector<8xf64>, vector<8xi64>, vector<8xi64>
 }
 
-// Adds sixteen elements to sums, extremes and the smallest magnitude but zero,
-// that as twice its bits less one.
-func.func private @onnxq_add_sixteen(%e: vector<16xf32>, %shift: vector<8xf64>, %s0: vector<8xf64>, %s1: vector<8xf64>, %q0: vector<8xi64>, %q1: vector<8xi64>, %l0: vector<8xi64>, %l1: vector<8xi64>, %mn: vector<16xf32>, %mx: vector<16xf32>, %nz: vector<16xi32>)
-    -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>) attributes {onnxq.inline} {
-  %one = arith.constant dense<1> : vector<16xi32>
+// Adds sixteen elements to sums, extremes and the smallest magnitude but zero.
+func.func private @onnxq_add_sixteen(%e: vector<16xf32>, %shift: vector<8xf64>, %s0: vector<8xf64>, %s1: vector<8xf64>, %q0: vector<8xi64>, %q1: vector<8xi64>, %l0: vector<8xi64>, %l1: vector<8xi64>, %mn: vector<16xf32>, %mx: vector<16xf32>, %nz: vector<16xf32>)
+    -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>) attributes {onnxq.inline} {
+  %zero = arith.constant dense<0.0> : vector<16xf32>
   %less = arith.cmpf olt, %e, %mn : vector<16xf32>
   %mn2 = arith.select %less, %e, %mn : vector<16xi1>, vector<16xf32>
   %more = arith.cmpf ogt, %e, %mx : vector<16xf32>
   %mx2 = arith.select %more, %e, %mx : vector<16xi1>, vector<16xf32>
-  %bits = arith.bitcast %e : vector<16xf32> to vector<16xi32>
-  %twice = arith.addi %bits, %bits : vector<16xi32>
-  %below = arith.subi %twice, %one : vector<16xi32>
-  %nz2 = arith.minui %nz, %below : vector<16xi32>
+  %nonzero = arith.cmpf une, %e, %zero : vector<16xf32>
+  %mask1 = vector.bitcast %nonzero : vector<16xi1> to vector<1xi16>
+  %mask = vector.extract %mask1[0] : i16 from vector<1xi16>
+  // Of two magnitudes the smaller.
+  %smaller = arith.constant 10 : i32
+  %mode = arith.constant 4 : i32
+  %nz2 = llvm.call_intrinsic "llvm.x86.avx512.mask.range.ps.512"(%nz, %e, %smaller, %nz, %mask, %mode) : (vector<16xf32>, vector<16xf32>, i32, vector<16xf32>, i16, i32) -> vector<16xf32>
   %e0 = vector.extract_strided_slice %e {offsets = [0], sizes = [8], strides = [1]} : vector<16xf32> to vector<8xf32>
   %e1 = vector.extract_strided_slice %e {offsets = [8], sizes = [8], strides = [1]} : vector<16xf32> to vector<8xf32>
   %a:3 = func.call @onnxq_add_eight(%e0, %shift, %s0, %q0, %l0) : (vector<8xf32>, vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>) -> (vector<8xf64>, vector<8xi64>, vector<8xi64>)
   %b:3 = func.call @onnxq_add_eight(%e1, %shift, %s1, %q1, %l1) : (vector<8xf32>, vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>) -> (vector<8xf64>, vector<8xi64>, vector<8xi64>)
-  return %a#0, %b#0, %a#1, %b#1, %a#2, %b#2, %mn2, %mx2, %nz2 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>
+  return %a#0, %b#0, %a#1, %b#1, %a#2, %b#2, %mn2, %mx2, %nz2 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>
 }
 
 // Adds rows of sixteen lanes, `step` elements apart, of which the first `width`
 // are there; the others are taken for zeros. `q` and `l` are what m^2 adds up
 // to; the rows' sums are what is added to s.
 func.func private @onnxq_look(%x: memref<?xf32>, %begin: index, %rows: index, %step: index, %width: index, %shift: vector<8xf64>, %s0: vector<8xf64>, %s1: vector<8xf64>, %mn0: vector<16xf32>, %mx0: vector<16xf32>)
-    -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>) attributes {onnxq.inline} {
+    -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>) attributes {onnxq.inline} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index
   %zero = arith.constant dense<0> : vector<8xi64>
   %none = arith.constant dense<0.0> : vector<16xf32>
-  %most = arith.constant dense<-1> : vector<16xi32>
+  %most = arith.constant dense<0x7F800000> : vector<16xf32>
   %mask = vector.create_mask %width : vector<16xi1>
   %whole = arith.cmpi eq, %width, %c16 : index
   // The next tile is fetched meanwhile: it lies behind this one.
   %whole_tile = arith.muli %rows, %step : index
-  %r:9 = scf.if %whole -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>) {
+  %r:9 = scf.if %whole -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
     %y:9 = scf.for %i = %c0 to %rows step %c1 iter_args(%t0 = %s0, %t1 = %s1, %q0 = %zero, %q1 = %zero, %l0 = %zero, %l1 = %zero, %mn = %mn0, %mx = %mx0, %nz = %most)
-        -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>) {
+        -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
       %o = arith.muli %i, %step : index
       %at = arith.addi %begin, %o : index
       %e = vector.load %x[%at] : memref<?xf32>, vector<16xf32>
       %ahead = arith.addi %at, %whole_tile : index
       memref.prefetch %x[%ahead], read, locality<2>, data : memref<?xf32>
       %w:9 = func.call @onnxq_add_sixteen(%e, %shift, %t0, %t1, %q0, %q1, %l0, %l1, %mn, %mx, %nz)
-          : (vector<16xf32>, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>)
-      scf.yield %w#0, %w#1, %w#2, %w#3, %w#4, %w#5, %w#6, %w#7, %w#8 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>
+          : (vector<16xf32>, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+      scf.yield %w#0, %w#1, %w#2, %w#3, %w#4, %w#5, %w#6, %w#7, %w#8 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>
     }
-    scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5, %y#6, %y#7, %y#8 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>
+    scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5, %y#6, %y#7, %y#8 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>
   } else {
     %y:9 = scf.for %i = %c0 to %rows step %c1 iter_args(%t0 = %s0, %t1 = %s1, %q0 = %zero, %q1 = %zero, %l0 = %zero, %l1 = %zero, %mn = %mn0, %mx = %mx0, %nz = %most)
-        -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>) {
+        -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
       %o = arith.muli %i, %step : index
       %at = arith.addi %begin, %o : index
       %e = vector.maskedload %x[%at], %mask, %none : memref<?xf32>, vector<16xi1>, vector<16xf32> into vector<16xf32>
       %w:9 = func.call @onnxq_add_sixteen(%e, %shift, %t0, %t1, %q0, %q1, %l0, %l1, %mn, %mx, %nz)
-          : (vector<16xf32>, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>)
-      scf.yield %w#0, %w#1, %w#2, %w#3, %w#4, %w#5, %w#6, %w#7, %w#8 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>
+          : (vector<16xf32>, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+      scf.yield %w#0, %w#1, %w#2, %w#3, %w#4, %w#5, %w#6, %w#7, %w#8 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>
     }
-    scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5, %y#6, %y#7, %y#8 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>
+    scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5, %y#6, %y#7, %y#8 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>
   }
   %q = arith.addi %r#2, %r#3 : vector<8xi64>
   %l = arith.addi %r#4, %r#5 : vector<8xi64>
-  return %r#0, %r#1, %q, %l, %r#6, %r#7, %r#8 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>
+  return %r#0, %r#1, %q, %l, %r#6, %r#7, %r#8 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>
 }
 
 // The same, eight lanes.
@@ -161,20 +191,62 @@ func.func private @onnxq_upper_half(%v: vector<16xf32>) -> vector<8xf32> attribu
   %h = vector.extract_strided_slice %v {offsets = [8], sizes = [8], strides = [1]} : vector<16xf32> to vector<8xf32>
   return %h : vector<8xf32>
 }
-func.func private @onnxq_smaller_half(%v: vector<16xi32>) -> vector<8xi32> attributes {onnxq.inline} {
-  %a = vector.extract_strided_slice %v {offsets = [0], sizes = [8], strides = [1]} : vector<16xi32> to vector<8xi32>
-  %b = vector.extract_strided_slice %v {offsets = [8], sizes = [8], strides = [1]} : vector<16xi32> to vector<8xi32>
-  %h = arith.minui %a, %b : vector<8xi32>
-  return %h : vector<8xi32>
+
+// The bounds, by their bits, of the magnitudes that are within the band of an
+// exponent: the smallest but zero, and the end.
+func.func private @onnxq_bounds(%e: i32) -> (vector<16xi32>, vector<16xi32>) attributes {onnxq.inline} {
+  %i0 = arith.constant 0 : i32
+  %i1 = arith.constant 1 : i32
+  %i21 = arith.constant 21 : i32
+  %i22 = arith.constant 22 : i32
+  %i23 = arith.constant 23 : i32
+  %limit = arith.constant 2123789977 : i32
+  // Below the normal numbers all are multiples of one step.
+  %far = arith.cmpi uge, %e, %i22 : i32
+  %f = arith.subi %e, %i21 : i32
+  %g = arith.shli %f, %i23 : i32
+  %least = arith.select %far, %g, %i1 : i32
+  %e1 = arith.addi %e, %i1 : i32
+  %end0 = arith.shli %e1, %i23 : i32
+  %end1 = arith.minui %end0, %limit : i32
+  // Without an exponent nothing is.
+  %some = arith.cmpi ne, %e, %i0 : i32
+  %end2 = arith.select %some, %end1, %i0 : i32
+  %lower = vector.broadcast %least : i32 to vector<16xi32>
+  %end = vector.broadcast %end2 : i32 to vector<16xi32>
+  return %lower, %end : vector<16xi32>, vector<16xi32>
 }
 
-// What was added to a sum, in units u.
-func.func private @onnxq_difference(%before: vector<8xf64>, %after: vector<8xf64>, %shift: vector<8xf64>) -> vector<8xi64> attributes {onnxq.inline} {
-  %d = arith.subf %after, %before : vector<8xf64>
-  %m0 = arith.addf %d, %shift : vector<8xf64>
-  %m = arith.bitcast %m0 : vector<8xf64> to vector<8xi64>
-  %b = arith.bitcast %shift : vector<8xf64> to vector<8xi64>
-  %n = arith.subi %m, %b : vector<8xi64>
+// The larger magnitudes of extremes, by their bits.
+func.func private @onnxq_tops(%mn: vector<16xf32>, %mx: vector<16xf32>) -> vector<16xi32> attributes {onnxq.inline} {
+  %magnitude = arith.constant dense<2147483647> : vector<16xi32>
+  %b0 = arith.bitcast %mn : vector<16xf32> to vector<16xi32>
+  %b1 = arith.bitcast %mx : vector<16xf32> to vector<16xi32>
+  %a0 = arith.andi %b0, %magnitude : vector<16xi32>
+  %a1 = arith.andi %b1, %magnitude : vector<16xi32>
+  %a = arith.maxui %a0, %a1 : vector<16xi32>
+  return %a : vector<16xi32>
+}
+
+// Whether what was added up lies within the bounds; onnxq_holds of sixteen.
+func.func private @onnxq_all_hold(%lower: vector<16xi32>, %end: vector<16xi32>, %s0: vector<8xf64>, %s1: vector<8xf64>, %tops: vector<16xi32>, %nz: vector<16xf32>) -> i1 attributes {onnxq.inline} {
+  // A sum that is no number, of either half.
+  %s = arith.addf %s0, %s1 : vector<8xf64>
+  %numbers = arith.cmpf ord, %s, %s : vector<8xf64>
+  %ok0 = vector.reduction <and>, %numbers : vector<8xi1> into i1
+  %smallest = arith.bitcast %nz : vector<16xf32> to vector<16xi32>
+  %large = arith.cmpi uge, %smallest, %lower : vector<16xi32>
+  %small = arith.cmpi ult, %tops, %end : vector<16xi32>
+  %fine = arith.andi %large, %small : vector<16xi1>
+  %ok1 = vector.reduction <and>, %fine : vector<16xi1> into i1
+  %ok = arith.andi %ok0, %ok1 : i1
+  return %ok : i1
+}
+
+// A sum in units u.
+func.func private @onnxq_in_units(%s: vector<8xf64>, %per: vector<8xf64>) -> vector<8xi64> attributes {onnxq.inline} {
+  %scaled = arith.mulf %s, %per : vector<8xf64>
+  %n = arith.fptosi %scaled : vector<8xf64> to vector<8xi64>
   return %n : vector<8xi64>
 }
 
@@ -195,32 +267,42 @@ func.func private @onnxq_squares_of(%q: vector<8xi64>, %l: vector<8xi64>, %sums:
   return %q3, %l1 : vector<8xi64>, vector<8xi64>
 }
 
-// Adds integers to those at scratch[at].
-func.func private @onnxq_let_wait(%scratch: memref<?xi32>, %at: index, %v: vector<8xi64>) attributes {onnxq.inline} {
-  %words = vector.load %scratch[%at] : memref<?xi32>, vector<16xi32>
-  %old = vector.bitcast %words : vector<16xi32> to vector<8xi64>
-  %new = arith.addi %old, %v : vector<8xi64>
-  %out = vector.bitcast %new : vector<8xi64> to vector<16xi32>
-  vector.store %out, %scratch[%at] : memref<?xi32>, vector<16xi32>
+// Adds the squares of a tile to those that wait at scratch[upper], [lower].
+func.func private @onnxq_let_wait(%scratch: memref<?xi32>, %upper: index, %lower: index, %q: vector<8xi64>, %l: vector<8xi64>) attributes {onnxq.inline} {
+  %c52 = arith.constant dense<52> : vector<8xi64>
+  %low = arith.constant dense<4503599627370495> : vector<8xi64>
+  %w0 = vector.load %scratch[%upper] : memref<?xi32>, vector<16xi32>
+  %w1 = vector.load %scratch[%lower] : memref<?xi32>, vector<16xi32>
+  %q0 = vector.bitcast %w0 : vector<16xi32> to vector<8xi64>
+  %l0 = vector.bitcast %w1 : vector<16xi32> to vector<8xi64>
+  %l1 = arith.addi %l0, %l : vector<8xi64>
+  %carry = arith.shrui %l1, %c52 : vector<8xi64>
+  %l2 = arith.andi %l1, %low : vector<8xi64>
+  %q1 = arith.addi %q0, %q : vector<8xi64>
+  %q2 = arith.addi %q1, %carry : vector<8xi64>
+  %o0 = vector.bitcast %q2 : vector<8xi64> to vector<16xi32>
+  %o1 = vector.bitcast %l2 : vector<8xi64> to vector<16xi32>
+  vector.store %o0, %scratch[%upper] : memref<?xi32>, vector<16xi32>
+  vector.store %o1, %scratch[%lower] : memref<?xi32>, vector<16xi32>
   return
 }
 
 // Loads and stores what waits for eight channels: sums, minima, maxima; the
 // latter also counts rows. Lanes beyond `width` have no extremes.
-func.func private @onnxq_load_group(%scratch: memref<?xi32>, %at: index) -> (vector<8xf64>, vector<8xf32>, vector<8xf32>) attributes {onnxq.inline} {
+func.func private @onnxq_load_group(%scratch: memref<?xi32>, %at: index) -> (vector<8xi64>, vector<8xf32>, vector<8xf32>) attributes {onnxq.inline} {
   %c16 = arith.constant 16 : index
   %c24 = arith.constant 24 : index
   %pmn = arith.addi %at, %c16 : index
   %pmx = arith.addi %at, %c24 : index
   %sb = vector.load %scratch[%at] : memref<?xi32>, vector<16xi32>
-  %s = vector.bitcast %sb : vector<16xi32> to vector<8xf64>
+  %s = vector.bitcast %sb : vector<16xi32> to vector<8xi64>
   %mnb = vector.load %scratch[%pmn] : memref<?xi32>, vector<8xi32>
   %mxb = vector.load %scratch[%pmx] : memref<?xi32>, vector<8xi32>
   %mn = arith.bitcast %mnb : vector<8xi32> to vector<8xf32>
   %mx = arith.bitcast %mxb : vector<8xi32> to vector<8xf32>
-  return %s, %mn, %mx : vector<8xf64>, vector<8xf32>, vector<8xf32>
+  return %s, %mn, %mx : vector<8xi64>, vector<8xf32>, vector<8xf32>
 }
-func.func private @onnxq_store_group(%scratch: memref<?xi32>, %at: index, %width: index, %s: vector<8xf64>, %mn: vector<8xf32>, %mx: vector<8xf32>, %rows: i32) attributes {onnxq.inline} {
+func.func private @onnxq_store_group(%scratch: memref<?xi32>, %at: index, %width: index, %s: vector<8xi64>, %mn: vector<8xf32>, %mx: vector<8xf32>, %rows: i32) attributes {onnxq.inline} {
   %c16 = arith.constant 16 : index
   %c24 = arith.constant 24 : index
   %c32 = arith.constant 32 : index
@@ -232,7 +314,7 @@ func.func private @onnxq_store_group(%scratch: memref<?xi32>, %at: index, %width
   %mask = vector.create_mask %width : vector<8xi1>
   %mnm = arith.select %mask, %mn, %inf : vector<8xi1>, vector<8xf32>
   %mxm = arith.select %mask, %mx, %ninf : vector<8xi1>, vector<8xf32>
-  %sb = vector.bitcast %s : vector<8xf64> to vector<16xi32>
+  %sb = vector.bitcast %s : vector<8xi64> to vector<16xi32>
   %mnb = arith.bitcast %mnm : vector<8xf32> to vector<8xi32>
   %mxb = arith.bitcast %mxm : vector<8xf32> to vector<8xi32>
   vector.store %sb, %scratch[%at] : memref<?xi32>, vector<16xi32>
@@ -258,23 +340,27 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
   %c32 = arith.constant 32 : index
   %c40 = arith.constant 40 : index
   %c48 = arith.constant 48 : index
-  %i0 = arith.constant 0 : i32
   %i1 = arith.constant 1 : i32
+  %none = arith.constant dense<0> : vector<16xi32>
   %true = arith.constant true
   %zero = arith.constant dense<0> : vector<8xi64>
+  %nothing = arith.constant dense<0.0> : vector<8xf64>
   %rows32 = arith.index_cast %rows : index to i32
   %bins1 = arith.addi %bins, %c1 : index
   %acc = arith.muli %bins1, %c4 : index
+  %places = memref.alloca() {alignment = 64 : i64} : memref<32xi32>
   %has = arith.cmpi ugt, %bins, %c0 : index
   %half = arith.divui %bins, %c2 : index
   %pexp = arith.addi %base, %c7 : index
   %range = memref.load %state[%pexp] : memref<?xi64>
   %scale = func.call @onnxq_scale(%half, %range) : (index, i64) -> f32
   %shift = func.call @onnxq_shift(%e) : (i32) -> vector<8xf64>
+  %per = func.call @onnxq_per_unit(%e) : (i32) -> vector<8xf64>
+  %bounds:2 = func.call @onnxq_bounds(%e) : (i32) -> (vector<16xi32>, vector<16xi32>)
   %upper = arith.addi %acc, %c16 : index
   %lower = arith.addi %acc, %c32 : index
   %groups = func.call @onnxq_groups(%channels) : (index) -> index
-  %r:4 = scf.for %g = %c0 to %groups step %c2 iter_args(%q0 = %zero, %l0 = %zero, %top = %i0, %clean = %true) -> (vector<8xi64>, vector<8xi64>, i32, i1) {
+  %r:4 = scf.for %g = %c0 to %groups step %c2 iter_args(%q0 = %zero, %l0 = %zero, %top = %none, %clean = %true) -> (vector<8xi64>, vector<8xi64>, vector<16xi32>, i1) {
     %o40 = arith.muli %g, %c40 : index
     %o48 = arith.addi %o40, %c48 : index
     %at = arith.addi %acc, %o48 : index
@@ -291,22 +377,22 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
     scf.if %separate {
       func.call @onnxq_bin_lanes(%x, %from, %rows, %channels, %width, %scratch, %half, %scale, %i1) : (memref<?xf32>, index, index, index, index, memref<?xi32>, index, f32, i32) -> ()
     }
-    %a:3 = func.call @onnxq_load_group(%scratch, %at) : (memref<?xi32>, index) -> (vector<8xf64>, vector<8xf32>, vector<8xf32>)
-    %w:4 = scf.if %wide -> (vector<8xi64>, vector<8xi64>, i1, i32) {
-      %b:3 = func.call @onnxq_load_group(%scratch, %next) : (memref<?xi32>, index) -> (vector<8xf64>, vector<8xf32>, vector<8xf32>)
+    %a:3 = func.call @onnxq_load_group(%scratch, %at) : (memref<?xi32>, index) -> (vector<8xi64>, vector<8xf32>, vector<8xf32>)
+    %w:4 = scf.if %wide -> (vector<8xi64>, vector<8xi64>, i1, vector<16xi32>) {
+      %b:3 = func.call @onnxq_load_group(%scratch, %next) : (memref<?xi32>, index) -> (vector<8xi64>, vector<8xf32>, vector<8xf32>)
       %mn = func.call @onnxq_join(%a#1, %b#1) : (vector<8xf32>, vector<8xf32>) -> vector<16xf32>
       %mx = func.call @onnxq_join(%a#2, %b#2) : (vector<8xf32>, vector<8xf32>) -> vector<16xf32>
-      %v:7 = scf.if %binned -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>) {
-        %y:7 = func.call @onnxq_look_and_bin(%x, %from, %rows, %channels, %shift, %a#0, %b#0, %mn, %mx, %scratch, %half, %scale)
-            : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<16xf32>, vector<16xf32>, memref<?xi32>, index, f32) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>)
-        scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5, %y#6 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>
+      %v:7 = scf.if %binned -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
+        %y:7 = func.call @onnxq_look_and_bin(%x, %from, %rows, %channels, %shift, %nothing, %nothing, %mn, %mx, %scratch, %half, %scale, %places)
+            : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<16xf32>, vector<16xf32>, memref<?xi32>, index, f32, memref<32xi32>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+        scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5, %y#6 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>
       } else {
-        %y:7 = func.call @onnxq_look(%x, %from, %rows, %channels, %width, %shift, %a#0, %b#0, %mn, %mx)
-            : (memref<?xf32>, index, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<16xf32>, vector<16xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>)
-        scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5, %y#6 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>
+        %y:7 = func.call @onnxq_look(%x, %from, %rows, %channels, %width, %shift, %nothing, %nothing, %mn, %mx)
+            : (memref<?xf32>, index, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<16xf32>, vector<16xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+        scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5, %y#6 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>
       }
-      %d0 = func.call @onnxq_difference(%a#0, %v#0, %shift) : (vector<8xf64>, vector<8xf64>, vector<8xf64>) -> vector<8xi64>
-      %d1 = func.call @onnxq_difference(%b#0, %v#1, %shift) : (vector<8xf64>, vector<8xf64>, vector<8xf64>) -> vector<8xi64>
+      %d0 = func.call @onnxq_in_units(%v#0, %per) : (vector<8xf64>, vector<8xf64>) -> vector<8xi64>
+      %d1 = func.call @onnxq_in_units(%v#1, %per) : (vector<8xf64>, vector<8xf64>) -> vector<8xi64>
       %d = arith.addi %d0, %d1 : vector<8xi64>
       %twice = arith.addi %rows, %rows : index
       %sq:2 = func.call @onnxq_squares_of(%v#2, %v#3, %d, %twice) : (vector<8xi64>, vector<8xi64>, vector<8xi64>, index) -> (vector<8xi64>, vector<8xi64>)
@@ -314,45 +400,47 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
       %mn1 = func.call @onnxq_upper_half(%v#4) : (vector<16xf32>) -> vector<8xf32>
       %mx0 = func.call @onnxq_lower_half(%v#5) : (vector<16xf32>) -> vector<8xf32>
       %mx1 = func.call @onnxq_upper_half(%v#5) : (vector<16xf32>) -> vector<8xf32>
-      %nz = func.call @onnxq_smaller_half(%v#6) : (vector<16xi32>) -> vector<8xi32>
-      %h0:2 = func.call @onnxq_holds(%e, %v#0, %mn0, %mx0, %nz) : (i32, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) -> (i1, i32)
-      %h1:2 = func.call @onnxq_holds(%e, %v#1, %mn1, %mx1, %nz) : (i32, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) -> (i1, i32)
-      %holds = arith.andi %h0#0, %h1#0 : i1
-      %t = arith.maxui %h0#1, %h1#1 : i32
+      %t = func.call @onnxq_tops(%v#4, %v#5) : (vector<16xf32>, vector<16xf32>) -> vector<16xi32>
+      %holds = func.call @onnxq_all_hold(%bounds#0, %bounds#1, %v#0, %v#1, %t, %v#6) : (vector<16xi32>, vector<16xi32>, vector<8xf64>, vector<8xf64>, vector<16xi32>, vector<16xf32>) -> i1
       scf.if %holds {
         %rest = arith.subi %width, %c8 : index
-        func.call @onnxq_store_group(%scratch, %at, %c8, %v#0, %mn0, %mx0, %rows32) : (memref<?xi32>, index, index, vector<8xf64>, vector<8xf32>, vector<8xf32>, i32) -> ()
-        func.call @onnxq_store_group(%scratch, %next, %rest, %v#1, %mn1, %mx1, %rows32) : (memref<?xi32>, index, index, vector<8xf64>, vector<8xf32>, vector<8xf32>, i32) -> ()
+        %sum0 = arith.addi %a#0, %d0 : vector<8xi64>
+        %sum1 = arith.addi %b#0, %d1 : vector<8xi64>
+        func.call @onnxq_store_group(%scratch, %at, %c8, %sum0, %mn0, %mx0, %rows32) : (memref<?xi32>, index, index, vector<8xi64>, vector<8xf32>, vector<8xf32>, i32) -> ()
+        func.call @onnxq_store_group(%scratch, %next, %rest, %sum1, %mn1, %mx1, %rows32) : (memref<?xi32>, index, index, vector<8xi64>, vector<8xf32>, vector<8xf32>, i32) -> ()
       }
-      scf.yield %sq#0, %sq#1, %holds, %t : vector<8xi64>, vector<8xi64>, i1, i32
+      scf.yield %sq#0, %sq#1, %holds, %t : vector<8xi64>, vector<8xi64>, i1, vector<16xi32>
     } else {
-      %v:6 = func.call @onnxq_look_eight(%x, %from, %rows, %channels, %width, %shift, %a#0, %a#1, %a#2)
+      %v:6 = func.call @onnxq_look_eight(%x, %from, %rows, %channels, %width, %shift, %nothing, %a#1, %a#2)
           : (memref<?xf32>, index, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
-      %d = func.call @onnxq_difference(%a#0, %v#0, %shift) : (vector<8xf64>, vector<8xf64>, vector<8xf64>) -> vector<8xi64>
+      %d = func.call @onnxq_in_units(%v#0, %per) : (vector<8xf64>, vector<8xf64>) -> vector<8xi64>
       %sq:2 = func.call @onnxq_squares_of(%v#1, %v#2, %d, %rows) : (vector<8xi64>, vector<8xi64>, vector<8xi64>, index) -> (vector<8xi64>, vector<8xi64>)
       %h:2 = func.call @onnxq_holds(%e, %v#0, %v#3, %v#4, %v#5) : (i32, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) -> (i1, i32)
       scf.if %h#0 {
-        func.call @onnxq_store_group(%scratch, %at, %width, %v#0, %v#3, %v#4, %rows32) : (memref<?xi32>, index, index, vector<8xf64>, vector<8xf32>, vector<8xf32>, i32) -> ()
+        %sum = arith.addi %a#0, %d : vector<8xi64>
+        func.call @onnxq_store_group(%scratch, %at, %width, %sum, %v#3, %v#4, %rows32) : (memref<?xi32>, index, index, vector<8xi64>, vector<8xf32>, vector<8xf32>, i32) -> ()
       }
-      scf.yield %sq#0, %sq#1, %h#0, %h#1 : vector<8xi64>, vector<8xi64>, i1, i32
+      %t = vector.broadcast %h#1 : i32 to vector<16xi32>
+      scf.yield %sq#0, %sq#1, %h#0, %t : vector<8xi64>, vector<8xi64>, i1, vector<16xi32>
     }
-    %z:4 = scf.if %w#2 -> (vector<8xi64>, vector<8xi64>, i32, i1) {
+    %z:4 = scf.if %w#2 -> (vector<8xi64>, vector<8xi64>, vector<16xi32>, i1) {
       %q = arith.addi %q0, %w#0 : vector<8xi64>
       %l = arith.addi %l0, %w#1 : vector<8xi64>
-      %t = arith.maxui %top, %w#3 : i32
-      scf.yield %q, %l, %t, %clean : vector<8xi64>, vector<8xi64>, i32, i1
+      %t = arith.maxui %top, %w#3 : vector<16xi32>
+      scf.yield %q, %l, %t, %clean : vector<8xi64>, vector<8xi64>, vector<16xi32>, i1
     } else {
       %t0:2 = func.call @onnxq_any_channels(%x, %from, %rows, %width, %channels, %first, %o, %outer, %state, %base, %parts)
           : (memref<?xf32>, index, index, index, index, index, index, index, memref<?xi64>, index, index) -> (i32, i1)
-      %t = arith.maxui %top, %t0#0 : i32
+      %t1 = vector.broadcast %t0#0 : i32 to vector<16xi32>
+      %t = arith.maxui %top, %t1 : vector<16xi32>
       %still = arith.andi %clean, %t0#1 : i1
-      scf.yield %q0, %l0, %t, %still : vector<8xi64>, vector<8xi64>, i32, i1
+      scf.yield %q0, %l0, %t, %still : vector<8xi64>, vector<8xi64>, vector<16xi32>, i1
     }
-    scf.yield %z#0, %z#1, %z#2, %z#3 : vector<8xi64>, vector<8xi64>, i32, i1
+    scf.yield %z#0, %z#1, %z#2, %z#3 : vector<8xi64>, vector<8xi64>, vector<16xi32>, i1
   }
-  func.call @onnxq_let_wait(%scratch, %upper, %r#0) : (memref<?xi32>, index, vector<8xi64>) -> ()
-  func.call @onnxq_let_wait(%scratch, %lower, %r#1) : (memref<?xi32>, index, vector<8xi64>) -> ()
-  return %r#2, %r#3 : i32, i1
+  func.call @onnxq_let_wait(%scratch, %upper, %lower, %r#0, %r#1) : (memref<?xi32>, index, index, vector<8xi64>, vector<8xi64>) -> ()
+  %largest = vector.reduction <maxui>, %r#2 : vector<16xi32> into i32
+  return %largest, %r#3 : i32, i1
 }
 
 // Adds `rows` times sixteen neighbours of one channel, at most 2048, to a sum
@@ -361,34 +449,29 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
 func.func private @onnxq_add_likely(%x: memref<?xf32>, %at: index, %rows: index, %e: i32, %state: memref<?xi64>, %base: index, %psum: index) -> (i1, i32, f32, f32) attributes {onnxq.inline} {
   %c9 = arith.constant 9 : index
   %c16 = arith.constant 16 : index
-  %bias = arith.constant 224 : i64
   %zero = arith.constant dense<0.0> : vector<8xf64>
   %inf = arith.constant dense<0x7F800000> : vector<16xf32>
   %ninf = arith.constant dense<0xFF800000> : vector<16xf32>
   %shift = func.call @onnxq_shift(%e) : (i32) -> vector<8xf64>
   %v:7 = func.call @onnxq_look(%x, %at, %rows, %c16, %c16, %shift, %zero, %zero, %inf, %ninf)
-      : (memref<?xf32>, index, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<16xf32>, vector<16xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xi32>)
-  %mn0 = func.call @onnxq_lower_half(%v#4) : (vector<16xf32>) -> vector<8xf32>
-  %mn1 = func.call @onnxq_upper_half(%v#4) : (vector<16xf32>) -> vector<8xf32>
-  %mx0 = func.call @onnxq_lower_half(%v#5) : (vector<16xf32>) -> vector<8xf32>
-  %mx1 = func.call @onnxq_upper_half(%v#5) : (vector<16xf32>) -> vector<8xf32>
-  %nz = func.call @onnxq_smaller_half(%v#6) : (vector<16xi32>) -> vector<8xi32>
-  %h0:2 = func.call @onnxq_holds(%e, %v#0, %mn0, %mx0, %nz) : (i32, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) -> (i1, i32)
-  %h1:2 = func.call @onnxq_holds(%e, %v#1, %mn1, %mx1, %nz) : (i32, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) -> (i1, i32)
-  %holds = arith.andi %h0#0, %h1#0 : i1
-  %top = arith.maxui %h0#1, %h1#1 : i32
+      : (memref<?xf32>, index, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<16xf32>, vector<16xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+  %bounds:2 = func.call @onnxq_bounds(%e) : (i32) -> (vector<16xi32>, vector<16xi32>)
+  %tops = func.call @onnxq_tops(%v#4, %v#5) : (vector<16xf32>, vector<16xf32>) -> vector<16xi32>
+  %holds = func.call @onnxq_all_hold(%bounds#0, %bounds#1, %v#0, %v#1, %tops, %v#6) : (vector<16xi32>, vector<16xi32>, vector<8xf64>, vector<8xf64>, vector<16xi32>, vector<16xf32>) -> i1
+  %top = vector.reduction <maxui>, %tops : vector<16xi32> into i32
   scf.if %holds {
     %psquares = arith.addi %base, %c9 : index
-    %d0 = func.call @onnxq_difference(%zero, %v#0, %shift) : (vector<8xf64>, vector<8xf64>, vector<8xf64>) -> vector<8xi64>
-    %d1 = func.call @onnxq_difference(%zero, %v#1, %shift) : (vector<8xf64>, vector<8xf64>, vector<8xf64>) -> vector<8xi64>
+    %per = func.call @onnxq_per_unit(%e) : (i32) -> vector<8xf64>
+    %d0 = func.call @onnxq_in_units(%v#0, %per) : (vector<8xf64>, vector<8xf64>) -> vector<8xi64>
+    %d1 = func.call @onnxq_in_units(%v#1, %per) : (vector<8xf64>, vector<8xf64>) -> vector<8xi64>
     %d = arith.addi %d0, %d1 : vector<8xi64>
     %twice = arith.addi %rows, %rows : index
     %sq:2 = func.call @onnxq_squares_of(%v#2, %v#3, %d, %twice) : (vector<8xi64>, vector<8xi64>, vector<8xi64>, index) -> (vector<8xi64>, vector<8xi64>)
     %q = vector.reduction <add>, %sq#0 : vector<8xi64> into i64
     %l = vector.reduction <add>, %sq#1 : vector<8xi64> into i64
     %p:2 = func.call @onnxq_square_steps(%e) : (i32) -> (i64, i64)
-    func.call @onnxq_add_halves(%state, %psum, %v#0, %bias) : (memref<?xi64>, index, vector<8xf64>, i64) -> ()
-    func.call @onnxq_add_halves(%state, %psum, %v#1, %bias) : (memref<?xi64>, index, vector<8xf64>, i64) -> ()
+    %sum = vector.reduction <add>, %d : vector<8xi64> into i64
+    func.call @onnxq_settle_sum(%state, %psum, %sum, %e) : (memref<?xi64>, index, i64, i32) -> ()
     func.call @onnxq_add_integer(%state, %psquares, %q, %p#0) : (memref<?xi64>, index, i64, i64) -> ()
     func.call @onnxq_add_integer(%state, %psquares, %l, %p#1) : (memref<?xi64>, index, i64, i64) -> ()
   }

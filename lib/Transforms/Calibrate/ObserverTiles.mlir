@@ -9,7 +9,7 @@
 // ObserverDoubles.mlir, ObserverIntegers.mlir.
 //
 // Beside histograms, scratch memory holds, from word 4 * (bins + 1) on: rows
-// that wait, up to 1024; the exponent of the band; the part that the rows belong
+// that wait; the exponent of the band; the part that the rows belong
 // to; from the 16th word on the squares' upper and lower parts as integers; from
 // the 48th word on, for each eight channels, up to 4096 in all, 40 words: sums,
 // minima, maxima and the number of rows.
@@ -186,7 +186,6 @@ func.func private @onnxq_settle(%channels: index, %state: memref<?xi64>, %base: 
   %i0 = arith.constant 0 : i32
   %l0 = arith.constant 0 : i64
   %l1 = arith.constant 1 : i64
-  %bias = arith.constant 224 : i64
   %inf = arith.constant dense<0x7F800000> : vector<8xf32>
   %ninf = arith.constant dense<0xFF800000> : vector<8xf32>
   %bins1 = arith.addi %bins, %c1 : index
@@ -194,6 +193,8 @@ func.func private @onnxq_settle(%channels: index, %state: memref<?xi64>, %base: 
   %used = memref.load %scratch[%acc] : memref<?xi32>
   %some = arith.cmpi ne, %used, %i0 : i32
   scf.if %some {
+    %pband = arith.addi %acc, %c1 : index
+    %e = memref.load %scratch[%pband] : memref<?xi32>
     %p:4 = func.call @onnxq_places(%base, %parts, %channels) : (index, index, index) -> (index, index, index, index)
     %groups = func.call @onnxq_groups(%channels) : (index) -> index
     %r:3 = scf.for %g = %c0 to %groups step %c1 iter_args(%mn = %inf, %mx = %ninf, %number = %l0) -> (vector<8xf32>, vector<8xf32>, i64) {
@@ -204,7 +205,7 @@ func.func private @onnxq_settle(%channels: index, %state: memref<?xi64>, %base: 
       %pmx = arith.addi %at, %c24 : index
       %pn = arith.addi %at, %c32 : index
       %sb = vector.load %scratch[%at] : memref<?xi32>, vector<16xi32>
-      %s = vector.bitcast %sb : vector<16xi32> to vector<8xf64>
+      %s = vector.bitcast %sb : vector<16xi32> to vector<8xi64>
       %mnb = vector.load %scratch[%pmn] : memref<?xi32>, vector<8xi32>
       %mxb = vector.load %scratch[%pmx] : memref<?xi32>, vector<8xi32>
       %gmn = arith.bitcast %mnb : vector<8xi32> to vector<8xf32>
@@ -221,10 +222,10 @@ func.func private @onnxq_settle(%channels: index, %state: memref<?xi64>, %base: 
         %c2nd = arith.muli %channel, %c2 : index
         %pe = arith.addi %p#0, %c2nd : index
         %pc = arith.addi %p#2, %channel : index
-        %sum = vector.extract %s[%c] : f64 from vector<8xf64>
+        %sum = vector.extract %s[%c] : i64 from vector<8xi64>
         %lo = vector.extract %gmn[%c] : f32 from vector<8xf32>
         %hi = vector.extract %gmx[%c] : f32 from vector<8xf32>
-        func.call @onnxq_add(%state, %ps, %sum, %bias) : (memref<?xi64>, index, f64, i64) -> ()
+        func.call @onnxq_settle_sum(%state, %ps, %sum, %e) : (memref<?xi64>, index, i64, i32) -> ()
         func.call @onnxq_widen(%state, %pe, %lo, %hi) : (memref<?xi64>, index, f32, f32) -> ()
         func.call @onnxq_increase(%state, %pc, %n) : (memref<?xi64>, index, i64) -> ()
       }
@@ -250,8 +251,6 @@ func.func private @onnxq_settle(%channels: index, %state: memref<?xi64>, %base: 
     %samples = arith.index_cast %samples1 : i64 to index
     func.call @onnxq_note(%state, %base, %part, %samples, %lo, %hi, %r#2) : (memref<?xi64>, index, index, index, f32, f32, i64) -> ()
     memref.store %i0, %scratch[%acc] : memref<?xi32>
-    %pband = arith.addi %acc, %c1 : index
-    %e = memref.load %scratch[%pband] : memref<?xi32>
     %steps:2 = func.call @onnxq_square_steps(%e) : (i32) -> (i64, i64)
     %upper = arith.addi %acc, %c16 : index
     %lower = arith.addi %acc, %c32 : index
@@ -314,7 +313,7 @@ func.func private @onnxq_tile(%x: memref<?xf32>, %begin: index, %rows: index, %o
   %c7 = arith.constant 7 : index
   %c8 = arith.constant 8 : index
   %i0 = arith.constant 0 : i32
-  %i1024 = arith.constant 1024 : i32
+  %most = func.call @onnxq_most_rows() : () -> i32
   %l1 = arith.constant 1 : i64
   %has = arith.cmpi ugt, %bins, %c0 : index
   %bins1 = arith.addi %bins, %c1 : index
@@ -333,7 +332,7 @@ func.func private @onnxq_tile(%x: memref<?xf32>, %begin: index, %rows: index, %o
   %oldpart = memref.load %scratch[%ppart] : memref<?xi32>
   %waiting = memref.load %scratch[%acc] : memref<?xi32>
   %sum32 = arith.addi %waiting, %rows32 : i32
-  %full = arith.cmpi ugt, %sum32, %i1024 : i32
+  %full = arith.cmpi ugt, %sum32, %most : i32
   %other = arith.cmpi ne, %part32, %oldpart : i32
   %settles = arith.ori %full, %other : i1
   scf.if %settles {
