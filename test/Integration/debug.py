@@ -388,6 +388,32 @@ def check_sensitivity_numbers(folder):
     return None
 
 
+def check_sensitivity_channels(folder):
+    """Channels are scaled as in the quantized model, with each layer on and off."""
+    weights = {"w1": f32(16, 3, 1, 1) * np.geomspace(0.05, 4, 16).astype(np.float32).reshape(16, 1, 1, 1), "w2": f32(16, 1, 3, 3),
+               "w3": f32(16, 16, 1, 1) * np.float32(0.3)}
+    for name, op in (("relu", "Relu"), ("swish", "HardSwish")):
+        nodes = [helper.make_node("Conv", ["x", "w1"], ["c1"], "conv1"), helper.make_node(op, ["c1"], ["r1"], "act1"),
+                 helper.make_node("Conv", ["r1", "w2"], ["c2"], "conv2", group=16, pads=[1] * 4),
+                 helper.make_node("Relu", ["c2"], ["r2"], "relu2"), helper.make_node("Conv", ["r2", "w3"], ["y"], "conv3")]
+        real, samples, quant = save(folder / f"{name}.onnx", nodes, weights, opset=14), folder / "x.npy", folder / "q.onnx"
+        np.save(samples, f32(4, 3, 16, 16))
+        options = ["--keep-removable-activations", "--bias-correction", "none"]
+        found = []
+        for scaling in ("auto", "none"):
+            chosen = [*options, "--channel-scaling", scaling]
+            report = json.loads(onnxq("sensitivity", real, "--data", samples, "--json", "--quiet", *chosen).stdout)
+            onnxq("quantize", real, "--data", samples, "-o", quant, "--quiet", *chosen)
+            out = onnxq("evaluate", quant, "--reference", real, "--data", samples, "--metric", "sqnr", "--json", "--quiet").stdout
+            whole = json.loads(out)["against_reference"]["sqnr"]
+            if abs(whole - report["all_err"]) > 0.5:
+                return f"{name}, {scaling}: all: {report['all_err']:.2f} dB, the quantized model has {whole:.2f}"
+            found.append(next(layer["only_err"] for layer in report["layers"] if layer["node"] == "conv2"))
+        if found[0] < found[1] + 1:
+            return f"{name}: conv2 alone has {found[0]:.1f} dB with channels scaled, {found[1]:.1f} without"
+    return None
+
+
 def check_page(folder):
     """The report in Chromium: no error, all parts drawn, the worst layer named first."""
     browser = shutil.which("chromium")
@@ -484,6 +510,7 @@ def cases():
     yield "bad-input", check_bad_input
     yield "sensitivity", check_sensitivity
     yield "sensitivity/numbers", check_sensitivity_numbers
+    yield "sensitivity/channels", check_sensitivity_channels
     yield "page", check_page
     yield "page/names", check_hostile_names
 

@@ -47,7 +47,7 @@ OPTIONS = {
     "--keep-removable-activations": True, "--exclude-output-quantization": False, "--force-quantize-no-input-check": False,
     "--block-size 4": True, "--block-size 4 --weight-type s4": True, "--contrib-ops": False,
     "--contrib-qdq --activation-type u16": True, "--int16-first 2": True, "--int16-tensors pooled": True,
-    "--weight-rounding sums": False, "--channel-scaling none": False, "--channel-scaling depthwise": False, "--bias-correction none": False,
+    "--weight-rounding sums": False, "--weight-rounding nearest": False, "--channel-scaling none": False, "--channel-scaling depthwise": False, "--bias-correction none": False,
 }
 
 

@@ -154,7 +154,7 @@ Prepares a model, finds the ranges of its tensors and quantizes it. OUT (.onnx,
   --input-quantization-params J, --output-quantization-params J,
   --tensor-overrides J              parameters of tensors, JSON or a file
   --int16-first N, --int16-tensors A,B   activations in 16 bits
-  --bias-correction local|none, --weight-rounding nearest|sums,
+  --bias-correction local|none, --weight-rounding auto|nearest|sums,
   --channel-scaling auto|depthwise|none
   ... and every other option of the pass onnx-quantize, by the same name
   --config FILE                     options from YAML

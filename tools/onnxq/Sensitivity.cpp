@@ -8,6 +8,7 @@
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
+#include "OnnxQuant/Transforms/Quantize/ChannelFactors.h"
 #include "QuantizeArguments.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -58,10 +59,8 @@ static std::optional<int> check(const Arguments &parser,
       !settings.quantize.quantizationMode.empty())
     return parser.wrong("layers are switched in the form qdq: options '--mode' "
                         "and '--quantization-mode' can't be given");
-  // A clamp that a quantizer stands for would be missing without it, and so
-  // would the factors of channels that were scaled.
+  // A clamp that a quantizer stands for would be missing without it.
   settings.quantize.keepActivations = true;
-  settings.quantize.channelScaling = "none";
   auto method = parseMethod(settings.method);
   if (!method)
     return parser.wrong(llvm::toString(method.takeError()));
@@ -144,6 +143,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   pm.addPass(createQuantize(settings.quantize, nullptr));
   if (failed(pm.run(*quant)))
     return BadInput;
+  // Layers that are switched off have the factors of their channels, too.
+  applyScaledTensors(*real, readScaledTensors(*quant));
   auto result = measureSensitivity(*real, *quant, *executor, settings.options);
   if (failed(result))
     return BadInput;

@@ -6,8 +6,9 @@
 //
 // The small products that make gates (factors of whole channels) have quantized
 // weights but float activations: they take no time, and their error would
-// multiply all that they are spread over. So have products with weights in
-// blocks, which no integer arithmetic can sum.
+// multiply all that they are spread over. So have products that read each
+// number so few times that quantizing it would take as long, and products with
+// weights in blocks, which no integer arithmetic can sum.
 
 #include "Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,7 +22,8 @@ namespace {
 
 class Placer {
 public:
-  explicit Placer(Plan &plan) : plan(plan), settings(plan.settings) {}
+  explicit Placer(Plan &plan)
+      : plan(plan), settings(plan.settings), cheap(plan) {}
   LogicalResult run();
 
 private:
@@ -40,6 +42,7 @@ private:
 
   Plan &plan;
   const Settings &settings;
+  CheapTensors cheap;
 };
 
 } // namespace
@@ -90,7 +93,7 @@ bool Placer::isWeightsOnly(QuantizableOpInterface op) {
   if (!some || op.takesWeightsOnly())
     return false;
   return blocks || (settings.placement == Placement::Fused &&
-                    !settings.dynamic && makesGate(op));
+                    !settings.dynamic && (makesGate(op) || cheap.feeds(op)));
 }
 
 void Placer::placeContraction(Node &node, QuantizableOpInterface op) {
@@ -100,9 +103,10 @@ void Placer::placeContraction(Node &node, QuantizableOpInterface op) {
     if (!node.weightsOnly || constantOf(op->getOperand(index)))
       markOperand(op, index);
   if (node.weightsOnly) {
-    node.reason = settings.blockSize > 0
-                      ? "weights only: blocks are summed in float"
-                      : "weights only: it makes factors of whole channels";
+    node.reason =
+        settings.blockSize > 0 ? "weights only: blocks are summed in float"
+        : makesGate(op) ? "weights only: it makes factors of whole channels"
+                        : "weights only: it makes few products of each number";
     return;
   }
   if (settings.placement == Placement::EveryOp) {

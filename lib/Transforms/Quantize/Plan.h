@@ -124,6 +124,24 @@ llvm::LogicalResult placeQuantizers(Plan &plan);
 /// Whether a contraction makes factors that whole channels are multiplied with,
 /// or the like: one number for each channel, spread over a larger tensor.
 bool makesGate(onnx::QuantizableOpInterface contraction);
+/// Finds the tensors that take no more time in float than in 8 bits.
+class CheapTensors {
+public:
+  explicit CheapTensors(Plan &plan);
+  /// Whether a contraction reads one of them, so that its weights only are
+  /// quantized.
+  bool feeds(onnx::QuantizableOpInterface contraction) const;
+  /// Whether it is one that a reduction makes a vector of, and that only
+  /// elementwise ops read besides: what waits to be multiplied with its gate.
+  bool holdsGated(mlir::Value value) const;
+
+private:
+  bool contains(mlir::Value value) const;
+
+  Plan &plan;
+  /// All products of the model.
+  double total = 0;
+};
 /// The tensors that one fused region stores for another, without those that
 /// only outputs are made from.
 llvm::SmallVector<mlir::Value> findStored(Plan &plan);

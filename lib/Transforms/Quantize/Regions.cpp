@@ -61,7 +61,7 @@ namespace {
 /// Finds the tensors between regions, from the first op to the last.
 class RegionFinder {
 public:
-  explicit RegionFinder(Plan &plan) : plan(plan) {}
+  explicit RegionFinder(Plan &plan) : plan(plan), cheap(plan) {}
   SmallVector<Value> run();
 
 private:
@@ -71,6 +71,7 @@ private:
   bool leadsToContraction(Value value);
 
   Plan &plan;
+  CheapTensors cheap;
   /// The region that a value is computed in: the number of the op it began
   /// with.
   llvm::DenseMap<Value, unsigned> regions;
@@ -105,7 +106,7 @@ bool RegionFinder::leadsToContraction(Value value) {
 
 void RegionFinder::store(Value value) {
   if (regions.count(value) && !isVector(value) && scaleTypeOf(value) &&
-      leadsToContraction(value))
+      leadsToContraction(value) && !cheap.holdsGated(value))
     stored.insert(value);
 }
 

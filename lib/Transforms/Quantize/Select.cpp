@@ -1,6 +1,7 @@
 // Lists the nodes of a model and says of each whether it may be quantized, and
 // if not, why.
 
+#include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "OnnxQuant/Support/NearestName.h"
 #include "Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -62,6 +63,14 @@ static bool isNode(Operation *op) {
          !isa<ConstantOp, NoValueOp, ReturnOp, YieldOp>(op);
 }
 
+/// Whether a static range of a tensor is known or can be observed, which takes
+/// a known rank.
+static bool canHaveRange(Plan &plan, Value value) {
+  std::string name = tensorName(value);
+  return isa<RankedTensorType, NoneType>(value.getType()) ||
+         plan.settings.overrides.count(name) || getRange(plan.module, name);
+}
+
 /// Why a node whose operator can be quantized is not; empty if it is.
 static std::string obstacleOf(Plan &plan, QuantizableOpInterface op) {
   const Settings &settings = plan.settings;
@@ -88,6 +97,16 @@ static std::string obstacleOf(Plan &plan, QuantizableOpInterface op) {
     if (!llvm::all_of(operands, isConstant))
       return "its weights are not constant";
   }
+  SmallVector<Value> stored;
+  for (unsigned index : operands)
+    stored.push_back(op->getOperand(index));
+  if (settings.quantizesResults() || settings.placement == Placement::EveryOp)
+    for (unsigned index : op.getQuantizableResults())
+      stored.push_back(op->getResult(index));
+  if (!settings.dynamic && !llvm::all_of(stored, [&](Value value) {
+        return canHaveRange(plan, value);
+      }))
+    return "a tensor of unknown rank has no range";
   bool limited = settings.dynamic || settings.form == Mode::Integer;
   bool absorbed = settings.quantizesResults() && op.getClamp();
   if (limited && !op.isContraction() && !absorbed)

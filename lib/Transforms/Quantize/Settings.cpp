@@ -68,9 +68,10 @@ static llvm::Error readMode(const QuantizeOptions &options,
   else if (options.biasCorrection != "local")
     return fail("bias-correction expects local or none, but got '" +
                 options.biasCorrection + "'");
-  if (options.weightRounding != "sums" && options.weightRounding != "nearest")
-    return fail("weight-rounding expects nearest or sums, but got '" +
-                options.weightRounding + "'");
+  const std::string &rounding = options.weightRounding;
+  if (rounding != "sums" && rounding != "nearest" && rounding != "auto")
+    return fail("weight-rounding expects nearest, sums or auto, but got '" +
+                rounding + "'");
   return llvm::Error::success();
 }
 
@@ -275,7 +276,11 @@ quantize::readSettings(const QuantizeOptions &options) {
   copy(options.excluded, settings.excluded);
   copy(options.int16Tensors, settings.int16Tensors);
   settings.int16First = options.int16First;
-  settings.keepSums = options.weightRounding == "sums";
+  settings.keepSums =
+      options.weightRounding == "sums" ||
+      (options.weightRounding == "auto" && settings.mode != Mode::QAT &&
+       !settings.dynamic && settings.placement == Placement::Fused &&
+       !options.weightPair);
   settings.dedicatedPair = options.dedicatedPair;
   settings.weightPair = options.weightPair;
   settings.quantizeBias = options.quantizeBias;

@@ -1,18 +1,21 @@
 // RUN: onnxq-opt %s --split-input-file --onnx-quantize="weight-rounding=sums" | FileCheck %s --check-prefix=SUMS
-// RUN: onnxq-opt %s --split-input-file --onnx-quantize | FileCheck %s --check-prefix=NEAREST
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize | FileCheck %s --check-prefix=SUMS
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize="weight-rounding=nearest" | FileCheck %s --check-prefix=NEAREST
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize="placement=every-op" | FileCheck %s --check-prefix=NEAREST
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize="dynamic=true" | FileCheck %s --check-prefix=NEAREST
 // RUN: onnxq-opt %s --split-input-file --onnx-quantize="int16-first=1 weight-rounding=sums" | FileCheck %s --check-prefix=SUMS
-// RUN: onnxq-opt %s --split-input-file --onnx-quantize="int16-first=1" | FileCheck %s --check-prefix=NEAREST
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize="int16-first=1 weight-rounding=nearest" | FileCheck %s --check-prefix=NEAREST
 // RUN: not onnxq-opt %s --split-input-file --onnx-quantize="weight-rounding=up" 2>&1 | FileCheck %s --check-prefix=UP
 // RUN: not onnxq-opt %s --split-input-file --onnx-quantize="weight-rounding=sums add-qdq-pair-to-weight=true" 2>&1 | FileCheck %s --check-prefix=PAIR
 // RUN: not onnxq-opt %s --split-input-file --onnx-quantize="weight-rounding=sums mode=qat" 2>&1 | FileCheck %s --check-prefix=QAT
-// UP: weight-rounding expects nearest or sums, but got 'up'
+// UP: weight-rounding expects nearest, sums or auto, but got 'up'
 // PAIR: weight-rounding=sums contradicts add-qdq-pair-to-weight
 // QAT: weight-rounding=sums contradicts mode=qat
 
 // The scale is 1. A kernel's errors sum to -1.25: one number is moved up, the
 // one that is farthest below. The second kernel's sum to 0.5, which moving
 // would not lessen.
-module attributes {onnxq.calibration = {x = {min = 0.0 : f64, max = 255.0 : f64}}} {
+module attributes {onnxq.calibration = {x = {min = 0.0 : f64, max = 255.0 : f64}, y = {min = 0.0 : f64, max = 255.0 : f64}}} {
   // SUMS-LABEL: func.func @main_graph
   // SUMS: w_quantized
   // SUMS-SAME: [127, 10, 21, 30]
@@ -32,7 +35,7 @@ module attributes {onnxq.calibration = {x = {min = 0.0 : f64, max = 255.0 : f64}
 // -----
 
 // A product has no kernels.
-module attributes {onnxq.calibration = {x = {min = 0.0 : f64, max = 255.0 : f64}}} {
+module attributes {onnxq.calibration = {x = {min = 0.0 : f64, max = 255.0 : f64}, y = {min = 0.0 : f64, max = 255.0 : f64}}} {
   // SUMS-LABEL: func.func @main_graph
   // SUMS: w_quantized
   // SUMS-SAME: [127], [10], [20], [30]

@@ -54,9 +54,9 @@ def Quantize : Pass<"onnx-quantize", "::mlir::ModuleOp"> {
       "activations to quantize: fused or every-op">,
     Option<"biasCorrection", "bias-correction", "std::string", "\"local\"",
       "local: move the mean error of quantized weights into the bias; or none">,
-    Option<"weightRounding", "weight-rounding", "std::string", "\"nearest\"",
+    Option<"weightRounding", "weight-rounding", "std::string", "\"auto\"",
       "nearest: each weight to the nearest integer; sums: so that the sums of "
-      "kernels are kept">,
+      "kernels are kept; auto: sums where placement=fused is static">,
     Option<"channelScaling", "channel-scaling", "std::string", "\"auto\"",
       "depthwise: bring the channels that depthwise convolutions read to "
       "similar ranges, by powers of two; none; auto: depthwise where it can "

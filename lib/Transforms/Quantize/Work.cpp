@@ -1,0 +1,86 @@
+// Which tensors are as cheap in float: each number is read for a few products
+// only, so that rounding it to 8 bits takes as long as these do, and all of
+// them stay in a core's cache, so that four bytes are read as fast as one.
+// Fused placement leaves them float, since that costs no time and spares the
+// error.
+
+#include "Plan.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::onnx;
+using namespace onnxquant::quantize;
+
+/// The most products of a number, the most bytes of a tensor in float, and the
+/// largest share of a contraction in all products of the model.
+static constexpr double mostProducts = 8, mostBytes = 512 << 10,
+                        largestShare = 0.01;
+
+static std::optional<double> elementsOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape())
+    return std::nullopt;
+  return static_cast<double>(type.getNumElements());
+}
+
+/// How many products a contraction with constant weights computes; none if a
+/// size is open.
+static std::optional<double> productsOf(QuantizableOpInterface op) {
+  std::optional<double> results = elementsOf(op->getResult(0));
+  for (unsigned index : op.getQuantizableOperands()) {
+    Value weight = op->getOperand(index);
+    std::optional<int64_t> channel = op.getChannelAxis(index);
+    std::optional<double> weights = elementsOf(weight);
+    if (!constantOf(weight) || !channel || !weights || !results)
+      continue;
+    double channels = static_cast<double>(
+        cast<RankedTensorType>(weight.getType()).getDimSize(*channel));
+    return *results * *weights / channels * op.getShareOfTaps();
+  }
+  return std::nullopt;
+}
+
+CheapTensors::CheapTensors(Plan &plan) : plan(plan) {
+  for (const Node &node : plan.nodes) {
+    auto op = dyn_cast<QuantizableOpInterface>(node.op);
+    if (op && op.isContraction())
+      total += productsOf(op).value_or(0);
+  }
+}
+
+bool CheapTensors::contains(Value value) const {
+  std::optional<double> elements = elementsOf(value);
+  if (!elements || *elements == 0 || *elements * sizeof(float) > mostBytes ||
+      plan.settings.overrides.count(tensorName(value)))
+    return false;
+  double products = 0;
+  for (Operation *user : value.getUsers()) {
+    auto op = dyn_cast<QuantizableOpInterface>(user);
+    if (!op || !op.isContraction() || !plan.isSelected(op))
+      continue;
+    std::optional<double> own = productsOf(op);
+    if (!own || *own > largestShare * total)
+      return false;
+    products += *own;
+  }
+  return products <= mostProducts * *elements;
+}
+
+bool CheapTensors::feeds(QuantizableOpInterface contraction) const {
+  return plan.settings.nodes.empty() &&
+         llvm::any_of(contraction.getQuantizableOperands(), [&](unsigned i) {
+           Value value = contraction->getOperand(i);
+           return !constantOf(value) && contains(value);
+         });
+}
+
+bool CheapTensors::holdsGated(Value value) const {
+  bool reduced = false;
+  for (Operation *user : value.getUsers()) {
+    auto op = dyn_cast<QuantizableOpInterface>(user);
+    if (!op || op.isContraction() || op.movesData())
+      return false;
+    reduced |= !op.isElementwise() && isVector(op->getResult(0));
+  }
+  return reduced && contains(value);
+}
