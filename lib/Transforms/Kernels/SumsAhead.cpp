@@ -11,9 +11,7 @@
 // where the pointers come from.
 
 #include "ContractLowering.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -28,27 +26,16 @@ public:
       : b(b), line(line), vectors(vectors), weightStep(weightStep),
         element(element) {}
 
-  /// A place of a buffer.
-  Value getPointer(Value memory, Value place) {
-    auto type = cast<MemRefType>(memory.getType());
-    auto metadata = memref::ExtractStridedMetadataOp::create(b, memory);
-    Value start = memref::ExtractAlignedPointerAsIndexOp::create(b, memory);
-    int64_t bytes = type.getElementTypeBitWidth() / 8;
-    Value offset = b.mul(b.add(metadata.getOffset(), place), bytes);
-    Value address =
-        arith::IndexCastOp::create(b, b.getI64Type(), b.add(start, offset));
-    auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-    return hide(LLVM::IntToPtrOp::create(b, pointer, address));
-  }
   /// The weights of the product `k` behind the pointers, then the rows'
   /// elements.
   SmallVector<Value> load(ArrayRef<Value> pointers, int64_t k) {
     SmallVector<Value> loaded;
     for (int64_t j = 0; j < vectors; ++j)
-      loaded.push_back(loadAt(line, line.getElementType(), pointers.front(),
-                              k * weightStep + j * line.getNumElements()));
+      loaded.push_back(b.loadBehind(pointers.front(), line.getElementType(),
+                                    k * weightStep + j * line.getNumElements(),
+                                    line));
     for (Value row : pointers.drop_front())
-      loaded.push_back(loadAt(element, element, row, k));
+      loaded.push_back(b.loadBehind(row, element, k, element));
     return loaded;
   }
   /// LLVM would move a plain load to where it is used, into the next turn.
@@ -59,27 +46,14 @@ public:
   }
   /// Pointers `count` products further.
   SmallVector<Value> advance(ArrayRef<Value> pointers, int64_t count) {
-    SmallVector<Value> next = {hide(
-        move(line.getElementType(), pointers.front(), count * weightStep))};
+    SmallVector<Value> next = {b.hiddenPointer(
+        pointers.front(), line.getElementType(), count * weightStep)};
     for (Value row : pointers.drop_front())
-      next.push_back(hide(move(element, row, count)));
+      next.push_back(b.hiddenPointer(row, element, count));
     return next;
   }
 
 private:
-  Value hide(Value pointer) {
-    return LLVM::LaunderInvariantGroupOp::create(b, pointer.getType(), pointer);
-  }
-  Value move(Type type, Value pointer, int64_t count) {
-    return LLVM::GEPOp::create(
-        b, pointer.getType(), type, pointer,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(count)});
-  }
-  Value loadAt(Type type, Type part, Value pointer, int64_t count) {
-    return LLVM::LoadOp::create(b, type, move(part, pointer, count),
-                                part.getIntOrFloatBitWidth() / 8);
-  }
-
   KernelBuilder &b;
   VectorType line;
   int64_t vectors, weightStep;
@@ -97,9 +71,9 @@ SmallVector<Value> ContractLowering::sumAhead(ArrayRef<RowSource> rows,
   auto addLoaded = [&](MutableArrayRef<Value> next, ArrayRef<Value> loaded) {
     add(next, loaded.take_front(vectors), loaded.drop_front(vectors));
   };
-  SmallVector<Value> pointers = {loads.getPointer(weights.memory, weight)};
+  SmallVector<Value> pointers = {b.hiddenPointer(weights.memory, weight)};
   for (const RowSource &row : rows)
-    pointers.push_back(loads.getPointer(row.memory, row.place));
+    pointers.push_back(b.hiddenPointer(row.memory, row.place));
   SmallVector<Value> loaded = loads.freeze(loads.load(pointers, 0));
 
   size_t numSums = sums.size(), numLoaded = loaded.size();
