@@ -46,8 +46,11 @@ public:
   }
   /// Pointers `count` products further.
   SmallVector<Value> advance(ArrayRef<Value> pointers, int64_t count) {
-    SmallVector<Value> next = {b.hiddenPointer(
-        pointers.front(), line.getElementType(), count * weightStep)};
+    // LLVM ends the loop by where the weights are.
+    Value weights = pointers.front();
+    SmallVector<Value> next = {LLVM::GEPOp::create(
+        b, weights.getType(), line.getElementType(), weights,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(count * weightStep)})};
     for (Value row : pointers.drop_front())
       next.push_back(b.hiddenPointer(row, element, count));
     return next;
