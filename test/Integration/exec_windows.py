@@ -4,15 +4,23 @@
 Each case runs with all sizes known, and with all open but the channels. Geometries are drawn at
 random from a fixed seed: 1 to 3 spatial dimensions, odd sizes, strides, dilations, uneven paddings,
 channels that fill no vector, more than one image. Prints a line per failure, then the totals.
+
+usage: exec_windows.py [aarch64 | riscv64+v]...     on these machines, under qemu, depthwise convolutions only
 """
+
+import pathlib
+import shutil
+import sys
+import tempfile
 
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 from onnx.mapping import NP_TYPE_TO_TENSOR_TYPE
 
+import cross
 from exec_tensor import Case, run_all
-from harness import judge_cases, require_tools
+from harness import Tally, judge_cases, require_tools
 import nn_reference as reference
 
 rng = np.random.default_rng(11)
@@ -76,6 +84,26 @@ def add_depthwise(count):
             "Conv", [x, w], [reference.conv(x, w, **attributes)], **attributes)
 
 
+def add_sliding(count):
+    """Windows without strides, of floats and of bytes, that processors with many registers keep the weights of."""
+    for number in range(count):
+        kernel = [(3, 3), (2, 2), (3, 1), (2, 4), (3, 2)][number % 5]
+        channels = int(rng.choice([8, 16, 24, 33, 48]))
+        sizes = [int(size) for size in rng.integers(3, 40 if number % 2 else 9, 2)]
+        pads = [int(rng.integers(0, kernel[i % 2])) for i in range(4)]
+        attributes = dict(pads=pads, group=channels)
+        shape = [1 + number % 2, channels, *sizes]
+        if number % 3:
+            x, w = rng.uniform(-1, 1, shape).astype(np.float32), rng.uniform(-1, 1, [channels, 1, *kernel]).astype(np.float32)
+            operands = [x, w, rng.uniform(-1, 1, channels).astype(np.float32)][:2 + number % 2]
+            CASES[f"sliding-{number}"] = WindowCase("Conv", operands, [reference.conv(*operands, **attributes)], **attributes)
+            continue
+        zero = np.uint8(rng.integers(0, 256))
+        x, w = rng.integers(0, 256, shape).astype(np.uint8), rng.integers(-128, 128, [channels, 1, *kernel]).astype(np.int8)
+        y = reference.conv(x.astype(np.float64) - zero, w.astype(np.float64), **attributes).astype(np.int32)
+        CASES[f"sliding-{number}"] = WindowCase("ConvInteger", [x, w, np.array(zero)], [y], **attributes)
+
+
 def add_transformed(count):
     """3x3 convolutions with enough channels to be transformed."""
     for number in range(count):
@@ -113,12 +141,34 @@ def add_pools(count):
         CASES[f"average-{number}"] = WindowCase("AveragePool", [x], [y], count_include_pad=include, **attributes)
 
 
+def run_elsewhere(machines, options):
+    """Depthwise convolutions on other machines."""
+    tally, cases = Tally(), {name: case for name, case in CASES.items() if name.startswith(("depthwise", "sliding"))}
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        for machine in machines:
+            arch, emulator = cross.MACHINES[machine]
+            if missing := [tool for tool in (emulator[0], f"{arch}-linux-gnu-gcc") if not shutil.which(tool)]:
+                print(f"skipped: {machine}: {' and '.join(missing)} isn't there; scripts/setup.sh installs it")
+                tally.skipped += 1
+                continue
+            runner = " ".join([*emulator, "-L", f"/usr/{arch}-linux-gnu", str(cross.build_runner(arch, folder))])
+            names, failures = run_all(folder / arch, cases, "--target", machine, "--runner", runner, *options)
+            for name in names:
+                tally.result(f"{machine} {name}", failures.get(name))
+    tally.finish()
+
+
 def main():
     require_tools()
     add_depthwise(60)
     add_pools(80)
     add_transformed(12)
-    judge_cases(run_all, CASES, {}, "--rtol", "1e-4", "--atol", "1e-5")
+    add_sliding(40)
+    options = ["--rtol", "1e-4", "--atol", "1e-5"]
+    if machines := sys.argv[1:]:
+        run_elsewhere(machines, options)
+    judge_cases(run_all, CASES, {}, *options)
 
 
 if __name__ == "__main__":

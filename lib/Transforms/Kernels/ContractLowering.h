@@ -78,12 +78,18 @@ protected:
   void addProducts(llvm::MutableArrayRef<mlir::Value> sums,
                    llvm::ArrayRef<mlir::Value> elements,
                    llvm::ArrayRef<mlir::Value> weightsOf);
-  /// Several products per turn, each with weights that are loaded before the
-  /// products in front of it: for processors that don't reorder.
+  /// Adds a product to every sum: of a line of weights and the rows' elements,
+  /// as they are in memory.
+  using AddStep = llvm::function_ref<void(llvm::MutableArrayRef<mlir::Value>,
+                                          llvm::ArrayRef<mlir::Value>,
+                                          llvm::ArrayRef<mlir::Value>)>;
+  /// Adds `length` products per sum, `unroll` per turn, each with what is
+  /// loaded before the products in front of it: for processors that don't
+  /// reorder. A row's sums take packed weights of type `line` each.
   llvm::SmallVector<mlir::Value> sumAhead(llvm::ArrayRef<RowSource> rows,
-                                          mlir::Value weight, int64_t turns,
-                                          mlir::ValueRange sums,
-                                          int64_t columns);
+                                          mlir::Value weight, int64_t length,
+                                          int64_t unroll, mlir::ValueRange sums,
+                                          mlir::VectorType line, AddStep add);
   /// The sums of all taps: loops over the window's dimensions, a run innermost.
   virtual llvm::SmallVector<mlir::Value>
   sumTaps(const TilePlace &place,

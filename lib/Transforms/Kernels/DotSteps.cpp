@@ -49,16 +49,14 @@ Value DotStep::loadInput(OpBuilder &b, Location loc, Value input,
 
 /// Weights of -8 to 7 from bytes of two: the first half of a vector has the low
 /// bits.
-static Value loadHalves(OpBuilder &b, Location loc, Value weights, Value index,
-                        int64_t count) {
-  auto half = VectorType::get(count / 2, b.getI8Type());
+static Value unpackHalves(OpBuilder &b, Location loc, Value bytes) {
+  auto half = cast<VectorType>(bytes.getType());
+  int64_t count = 2 * half.getNumElements();
   auto whole = VectorType::get(count, b.getI8Type());
   auto constant = [&](VectorType type, int8_t number) -> Value {
     return arith::ConstantOp::create(
         b, loc, DenseElementsAttr::get(type, b.getI8IntegerAttr(number)));
   };
-  Value bytes =
-      vector::LoadOp::create(b, loc, half, weights, ValueRange{index});
   Value low = arith::AndIOp::create(b, loc, bytes, constant(half, 15));
   Value high = arith::ShRUIOp::create(b, loc, bytes, constant(half, 4));
   SmallVector<int64_t> order(count);
@@ -67,12 +65,22 @@ static Value loadHalves(OpBuilder &b, Location loc, Value weights, Value index,
   return arith::SubIOp::create(b, loc, codes, constant(whole, 8));
 }
 
+VectorType DotStep::getLoadedType() const {
+  if (hasHalves)
+    return VectorType::get(lanes * depth / 2,
+                           IntegerType::get(weightType.getContext(), 8));
+  return VectorType::get(lanes * depth, weightType);
+}
+
+Value DotStep::unpackWeights(OpBuilder &b, Location loc, Value loaded) const {
+  return hasHalves ? unpackHalves(b, loc, loaded) : loaded;
+}
+
 Value DotStep::loadWeights(OpBuilder &b, Location loc, Value weights,
                            Value index) const {
-  if (hasHalves)
-    return loadHalves(b, loc, weights, index, lanes * depth);
-  auto part = VectorType::get(lanes * depth, weightType);
-  return vector::LoadOp::create(b, loc, part, weights, ValueRange{index});
+  return unpackWeights(b, loc,
+                       vector::LoadOp::create(b, loc, getLoadedType(), weights,
+                                              ValueRange{index}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -197,25 +205,12 @@ private:
 /// widening multiply-add of the processor.
 class OuterStep : public DotStep {
 public:
-  OuterStep(MLIRContext *context, int64_t lanes, int64_t bits, bool inOrder)
+  OuterStep(MLIRContext *context, int64_t lanes, int64_t bits)
       : DotStep(1, lanes * 32 / bits, IntegerType::get(context, 16),
-                IntegerType::get(context, 16)),
-        inOrder(inOrder) {
+                IntegerType::get(context, 16)) {
     sumBits = bits;
   }
 
-  int64_t getUnroll() const override { return inOrder ? 2 : 1; }
-  bool loadsAhead() const override { return inOrder; }
-  SmallVector<Value> loadInputs(OpBuilder &b, Location loc, Value input,
-                                Value index, int64_t count) const override {
-    SmallVector<Value> loaded;
-    for (int64_t step = 0; step < count; ++step) {
-      Value at = arith::AddIOp::create(
-          b, loc, index, arith::ConstantIndexOp::create(b, loc, step));
-      loaded.push_back(loadInput(b, loc, input, at));
-    }
-    return loaded;
-  }
   Value loadInput(OpBuilder &b, Location loc, Value input,
                   Value index) const override {
     // A scalar by itself, which processors multiply vectors by.
@@ -234,9 +229,6 @@ public:
     Value products = arith::MulIOp::create(b, loc, input, weights);
     return arith::AddIOp::create(b, loc, sums, products);
   }
-
-private:
-  bool inOrder;
 };
 } // namespace
 
@@ -254,8 +246,8 @@ int64_t onnxquant::kernels::getDotLanes(PackingKind kind,
   case PackingKind::Codes:
     return 0;
   case PackingKind::Outer:
-    // With RISC-V's vectors, a group of two registers for sums.
-    return target.lanes() * (target.hasRVV ? 2 : 1);
+    // With RISC-V's vectors, a group of four registers for sums.
+    return target.lanes() * (target.hasRVV ? 4 : 1);
   case PackingKind::Madd:
     return !isX86 ? 0 : target.hasAVX512 ? 16 : target.hasAVX2 ? 8 : 4;
   case PackingKind::Pairs:
@@ -288,8 +280,7 @@ static std::unique_ptr<DotStep> makeDotStep(onnxq::ContractOp op,
   switch (kind) {
   case PackingKind::Outer:
     return std::make_unique<OuterStep>(context, lanes,
-                                       sum.getIntOrFloatBitWidth(),
-                                       /*inOrder=*/target.hasRVV);
+                                       sum.getIntOrFloatBitWidth());
   case PackingKind::Madd:
     return std::make_unique<MaddStep>(context, lanes, isWide);
   case PackingKind::Pairs:

@@ -36,9 +36,11 @@ public:
   /// Steps that a loop takes at once where there are as many.
   virtual int64_t getUnroll() const { return 1; }
 
-  /// Whether the weights of these steps are loaded before any product: for
-  /// processors that take instructions in order.
-  virtual bool loadsAhead() const { return false; }
+  /// The weights of one vector of sums as they are in memory, and as
+  /// `loadWeights` starts from.
+  mlir::VectorType getLoadedType() const;
+  mlir::Value unpackWeights(mlir::OpBuilder &b, mlir::Location loc,
+                            mlir::Value loaded) const;
 
   /// What `count` steps multiply, one, or as many as a loop takes at once: each
   /// the same for every column.

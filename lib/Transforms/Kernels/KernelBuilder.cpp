@@ -2,6 +2,7 @@
 
 #include "KernelBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -220,6 +221,40 @@ void KernelBuilder::storeVector(Value vector, Value memory, Value place,
     vector::StoreOp::create(*this, part, memory, add(place, offset));
     offset += piece;
   }
+}
+
+static Value movePointer(KernelBuilder &b, Value pointer, Type element,
+                         int64_t count) {
+  return LLVM::GEPOp::create(
+      b, pointer.getType(), element, pointer,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(count)});
+}
+
+static Value hide(KernelBuilder &b, Value pointer) {
+  return LLVM::LaunderInvariantGroupOp::create(b, pointer.getType(), pointer);
+}
+
+Value KernelBuilder::hiddenPointer(Value memory, Value place) {
+  auto type = cast<MemRefType>(memory.getType());
+  auto metadata = memref::ExtractStridedMetadataOp::create(*this, memory);
+  Value start = memref::ExtractAlignedPointerAsIndexOp::create(*this, memory);
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  Value offset = mul(add(metadata.getOffset(), place), bytes);
+  Value address =
+      arith::IndexCastOp::create(*this, getI64Type(), add(start, offset));
+  auto pointer = LLVM::LLVMPointerType::get(getContext());
+  return hide(*this, LLVM::IntToPtrOp::create(*this, pointer, address));
+}
+
+Value KernelBuilder::hiddenPointer(Value pointer, Type element, int64_t count) {
+  return hide(*this, movePointer(*this, pointer, element, count));
+}
+
+Value KernelBuilder::loadBehind(Value pointer, Type element, int64_t count,
+                                Type type) {
+  return LLVM::LoadOp::create(*this, type,
+                              movePointer(*this, pointer, element, count),
+                              element.getIntOrFloatBitWidth() / 8);
 }
 
 void KernelBuilder::prefetch(Value memory, Value place, bool isWrite) {

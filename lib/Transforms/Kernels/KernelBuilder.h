@@ -69,6 +69,15 @@ public:
   /// Writes the first `valid` lanes.
   void storeVector(mlir::Value vector, mlir::Value memory, mlir::Value place,
                    int64_t valid);
+  /// A pointer to a place of which LLVM doesn't see where it comes from: it
+  /// neither finds another form for addresses nor moves loads out of loops.
+  mlir::Value hiddenPointer(mlir::Value memory, mlir::Value place);
+  /// The same, `count` elements behind a pointer.
+  mlir::Value hiddenPointer(mlir::Value pointer, mlir::Type element,
+                            int64_t count);
+  /// Loads `type`, which begins `count` elements behind a pointer.
+  mlir::Value loadBehind(mlir::Value pointer, mlir::Type element, int64_t count,
+                         mlir::Type type);
   /// Asks for the line of cache that holds a place, which may lie outside.
   void prefetch(mlir::Value memory, mlir::Value place, bool isWrite = false);
   /// A constant vector of zeros.

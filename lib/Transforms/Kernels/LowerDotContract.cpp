@@ -9,6 +9,10 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::kernels;
 
+/// Products of a turn that loads before it multiplies: of several rows, and of
+/// one, which has several vectors of weights.
+static constexpr int64_t productsAhead = 4, rowProductsAhead = 2;
+
 namespace {
 class DotContractLowering : public ContractLowering {
 public:
@@ -32,6 +36,8 @@ protected:
                             int64_t length, ValueRange sums,
                             int64_t columns) override;
 
+  const DotStep &step;
+
 private:
   /// Elements that so many weights are stored in.
   int64_t getStored(int64_t count) {
@@ -39,8 +45,16 @@ private:
   }
   SmallVector<Value> addSteps(ArrayRef<RowSource> rows, Value weight, Value k,
                               int64_t count, ValueRange sums, int64_t vectors);
+};
 
-  const DotStep &step;
+class InOrderContractLowering : public DotContractLowering {
+public:
+  using DotContractLowering::DotContractLowering;
+
+protected:
+  SmallVector<Value> sumRun(ArrayRef<RowSource> rows, Value weight,
+                            int64_t length, ValueRange sums,
+                            int64_t columns) override;
 };
 } // namespace
 
@@ -74,13 +88,8 @@ SmallVector<Value> DotContractLowering::addSteps(ArrayRef<RowSource> rows,
           b, loc, weights.memory, b.add(line, getStored(j * lanes * depth))));
     return columnsOf;
   };
-  SmallVector<SmallVector<Value>> ahead;
-  if (step.loadsAhead())
-    for (int64_t i = 0; i < count; ++i)
-      ahead.push_back(loadColumns(i));
   for (int64_t i = 0; i < count; ++i) {
-    SmallVector<Value> columnsOf =
-        step.loadsAhead() ? ahead[i] : loadColumns(i);
+    SmallVector<Value> columnsOf = loadColumns(i);
     for (size_t r = 0; r < rows.size(); ++r)
       for (int64_t j = 0; j < vectors; ++j) {
         Value &sum = next[r * vectors + j];
@@ -111,12 +120,47 @@ SmallVector<Value> DotContractLowering::sumRun(ArrayRef<RowSource> rows,
   return next;
 }
 
+//===----------------------------------------------------------------------===//
+// Processors that compute in order
+//===----------------------------------------------------------------------===//
+
+/// Products of 16 bits with RISC-V's vectors: the weights by a scalar.
+SmallVector<Value> InOrderContractLowering::sumRun(ArrayRef<RowSource> rows,
+                                                   Value weight, int64_t length,
+                                                   ValueRange sums, int64_t) {
+  Location loc = b.getLoc();
+  VectorType line = step.getLoadedType();
+  VectorType sumType = step.getSumType();
+  auto widen = [&](Value vector) {
+    return arith::ExtSIOp::create(b, sumType, vector);
+  };
+  int64_t unroll = rows.size() > 1 ? productsAhead : rowProductsAhead;
+  return sumAhead(rows, weight, length, unroll, sums, line,
+                  [&](MutableArrayRef<Value> next, ArrayRef<Value> loaded,
+                      ArrayRef<Value> scalars) {
+                    SmallVector<Value> columnsOf;
+                    for (Value vector : loaded)
+                      columnsOf.push_back(
+                          widen(step.unpackWeights(b, loc, vector)));
+                    for (auto [r, scalar] : llvm::enumerate(scalars)) {
+                      Value x = widen(b.broadcast(scalar, lanes));
+                      for (auto [j, w] : llvm::enumerate(columnsOf)) {
+                        Value &sum = next[r * columnsOf.size() + j];
+                        sum = step.add(b, loc, sum, x, w);
+                      }
+                    }
+                  });
+}
+
 LogicalResult kernels::lowerDotContract(onnxq::ContractOp op,
                                         const TargetInfo &target) {
   std::unique_ptr<DotStep> step = getDotStep(op, target);
   if (!step)
     return op.emitOpError("expects a target with the dot step '")
            << stringifyEnum(op.getPackingAttr().getKind()) << "'";
-  DotContractLowering(op, target, *step).lower();
+  if (target.hasRVV)
+    InOrderContractLowering(op, target, *step).lower();
+  else
+    DotContractLowering(op, target, *step).lower();
   return success();
 }

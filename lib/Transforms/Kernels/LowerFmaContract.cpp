@@ -45,7 +45,7 @@ static constexpr int64_t writtenTaps = 3;
 /// written out without a loop.
 static constexpr int64_t unrolledLines = 2, writtenLines = 12;
 /// Those of a turn that loads weights before they are needed.
-static constexpr int64_t linesAhead = 2;
+static constexpr int64_t linesAhead = 4;
 
 static bool isShort(int64_t run) { return run <= 3 * writtenLines; }
 
@@ -444,43 +444,6 @@ void ContractLowering::addProducts(MutableArrayRef<Value> sums,
     }
 }
 
-SmallVector<Value> ContractLowering::sumAhead(ArrayRef<RowSource> rows,
-                                              Value weight, int64_t turns,
-                                              ValueRange sums,
-                                              int64_t columns) {
-  // LLVM would move a plain load to where it is used, into the next turn.
-  auto loadEarly = [&](Value line) {
-    SmallVector<Value> loaded;
-    for (Value vector : loadLine(line, columns))
-      loaded.push_back(LLVM::FreezeOp::create(b, vector));
-    return loaded;
-  };
-  SmallVector<Value> carried(sums);
-  carried.append(loadEarly(weight));
-  size_t count = sums.size();
-  auto getLine = [&](Value k) { return b.add(weight, b.mul(k, weightStep)); };
-  carried = b.loop(b.index(turns), carried, [&](Value i, ValueRange values) {
-    SmallVector<Value> next(values.take_front(count));
-    SmallVector<Value> line(values.drop_front(count));
-    Value first = b.mul(i, linesAhead);
-    fetchAhead(i);
-    for (int64_t k = 0; k < linesAhead; ++k) {
-      SmallVector<Value> after;
-      if (k + 1 < linesAhead)
-        after = loadLine(getLine(b.add(first, k + 1)), columns);
-      else // The last turn loads a line that it has.
-        after = loadEarly(getLine(
-            b.min(b.add(first, linesAhead), b.index(turns * linesAhead - 1))));
-      addProducts(next, spreadElements(rows, b.add(first, k)), line);
-      line = after;
-    }
-    next.append(line);
-    return next;
-  });
-  carried.truncate(count);
-  return carried;
-}
-
 /// Adds `length` products per sum: of elements that follow each other.
 SmallVector<Value> ContractLowering::sumRun(ArrayRef<RowSource> rows,
                                             Value weight, int64_t length,
@@ -494,8 +457,16 @@ SmallVector<Value> ContractLowering::sumRun(ArrayRef<RowSource> rows,
     int64_t unroll = getUnrolled(length);
     int64_t turns = length / unroll;
     if (loadsAhead && unroll == linesAhead && turns > 1)
-      next = sumAhead(rows, weight, turns, sums, columns);
-    else if (turns > 0)
+      return sumAhead(rows, weight, length, unroll, sums,
+                      VectorType::get(lanes, b.getF32Type()),
+                      [&](MutableArrayRef<Value> of, ArrayRef<Value> line,
+                          ArrayRef<Value> scalars) {
+                        SmallVector<Value> elements;
+                        for (Value scalar : scalars)
+                          elements.push_back(b.broadcast(scalar, lanes));
+                        addProducts(of, elements, line);
+                      });
+    if (turns > 0)
       next = b.loop(b.index(turns), sums, [&](Value i, ValueRange carried) {
         next.assign(carried.begin(), carried.end());
         fetchAhead(i);

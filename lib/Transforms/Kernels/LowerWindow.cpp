@@ -203,21 +203,24 @@ void WindowLowering::lower() {
   });
 }
 
+void WindowLowering::takeRow() {
+  rowSource = b.mul(rowPlaces[0], in.strides[0]);
+  rowTarget = b.index(0);
+  for (auto [place, stride] : llvm::zip(rowPlaces, out.strides))
+    rowTarget = b.add(rowTarget, b.mul(place, stride));
+  startRow();
+}
+
 /// Runs `body` for every row of the block.
 void WindowLowering::forRows(function_ref<void()> body) {
-  auto take = [&] {
-    rowSource = b.mul(rowPlaces[0], in.strides[0]);
-    rowTarget = b.index(0);
-    for (auto [place, stride] : llvm::zip(rowPlaces, out.strides))
-      rowTarget = b.add(rowTarget, b.mul(place, stride));
-    startRow();
-    body();
-  };
-  if (spatial < 2)
-    return take();
+  if (spatial < 2) {
+    takeRow();
+    return body();
+  }
   b.loop(numRows, {}, [&](Value i, ValueRange) {
     rowPlaces.back() = b.add(firstRow, i);
-    take();
+    takeRow();
+    body();
     return SmallVector<Value>();
   });
 }
@@ -502,6 +505,11 @@ SmallVector<Value> WindowLowering::addRows(
 
 void WindowLowering::emitTile(Value column,
                               ArrayRef<std::pair<int64_t, int64_t>> taps) {
+  forRows([&] { emitTileRow(column, taps); });
+}
+
+void WindowLowering::emitTileRow(Value column,
+                                 ArrayRef<std::pair<int64_t, int64_t>> taps) {
   Value corner = b.sub(b.mul(column, lastOf(op.getStrides())),
                        b.index(op.getPads()[spatial - 1]));
   auto emitVector = [&](Value number, Value channel, int64_t valid) {
@@ -519,7 +527,7 @@ void WindowLowering::emitTile(Value column,
       finish(b.add(column, i), channel, valid,
              math->join(ArrayRef(sums).slice(i * each, each)));
   };
-  forRows([&] { forChannels(emitVector); });
+  forChannels(emitVector);
 }
 
 /// An extra's elements for one vector of the output.
@@ -562,5 +570,7 @@ void WindowLowering::finish(Value column, Value channel, int64_t valid,
 
 void kernels::lowerWindow(onnxq::WindowOp op, const TargetInfo &target,
                           int64_t threads) {
+  if (canSlide(op, target))
+    return lowerSlidingWindow(op, target, threads);
   WindowLowering(op, target, threads).lower();
 }

@@ -85,6 +85,8 @@ protected:
   virtual void startRow();
   virtual int64_t getBlockVectors();
   void forRows(llvm::function_ref<void()> body);
+  /// Makes the row at hand the one that `rowPlaces` names.
+  void takeRow();
   virtual void emitColumns();
   /// Tiles of a row of `count` columns, over an input of `width`.
   void emitKnownColumns(int64_t width, int64_t count);
@@ -94,6 +96,9 @@ protected:
   /// inside.
   virtual void emitTile(mlir::Value column,
                         llvm::ArrayRef<std::pair<int64_t, int64_t>> taps);
+  /// Those columns of the row at hand.
+  void emitTileRow(mlir::Value column,
+                   llvm::ArrayRef<std::pair<int64_t, int64_t>> taps);
   llvm::SmallVector<mlir::Value>
   addRows(llvm::ArrayRef<TapRow> rows, mlir::Value corner, mlir::Value channel,
           int64_t valid, llvm::ArrayRef<std::pair<int64_t, int64_t>> taps,
@@ -114,8 +119,8 @@ protected:
                                              mlir::Value tap,
                                              mlir::Value channel,
                                              int64_t valid);
-  mlir::Value loadExtra(size_t number, mlir::Value column, mlir::Value channel,
-                        int64_t valid);
+  virtual mlir::Value loadExtra(size_t number, mlir::Value column,
+                                mlir::Value channel, int64_t valid);
   void finish(mlir::Value column, mlir::Value channel, int64_t valid,
               mlir::Value sums);
 
@@ -141,6 +146,12 @@ protected:
   mlir::Value rowSource, rowTarget;
   llvm::SmallVector<TapRange> rowTaps;
 };
+
+/// Whether a window's weights stay in registers while it goes down the rows,
+/// and such a window's loops.
+bool canSlide(onnxq::WindowOp op, const TargetInfo &target);
+void lowerSlidingWindow(onnxq::WindowOp op, const TargetInfo &target,
+                        int64_t threads);
 
 } // namespace onnxquant::kernels
 

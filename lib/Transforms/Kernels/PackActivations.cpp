@@ -70,7 +70,10 @@ void ActivationPacker::choose() {
     rows = target.hasRVV ? 6 : 4;
   }
   int64_t lanes = getDotLanes(kind, target);
-  nr = std::min<int64_t>(2 * lanes, llvm::alignTo(op.getColumns(), lanes));
+  // RISC-V's vectors are groups of registers already.
+  int64_t most =
+      kind == PackingKind::Outer && target.hasRVV ? lanes : 2 * lanes;
+  nr = std::min<int64_t>(most, llvm::alignTo(op.getColumns(), lanes));
   ArrayRef<int64_t> shape = op.getInit().getType().getShape().drop_back();
   int64_t known = 1;
   for (int64_t size : op.getBatched() ? shape.take_back(1) : shape)

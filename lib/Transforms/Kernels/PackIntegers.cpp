@@ -287,8 +287,10 @@ void IntegerPacker::choose() {
     return chooseAmongBytes();
   if (isEven && !isLong && getDotLanes(PackingKind::Madd, target))
     return setPlan(PackingKind::Madd, 2, 4, 2);
-  setPlan(PackingKind::Outer, 1, target.hasRVV ? 6 : 4,
-          countRows(op) == 1 ? 4 : 2);
+  if (target.hasRVV)
+    setPlan(PackingKind::Outer, 1, 6, countRows(op) == 1 ? 4 : 1);
+  else
+    setPlan(PackingKind::Outer, 1, 4, countRows(op) == 1 ? 4 : 2);
   // Sums of 64 bits fill vectors twice as fast.
   if (isLong)
     plan.nr = std::max<int64_t>(plan.nr / 2, 1);

@@ -123,8 +123,13 @@ std::optional<RoundedEpilogue> kernels::matchRounded(Region &epilogue,
     sum = add.getLhs();
   }
   auto round = sum.getDefiningOp<math::RoundEvenOp>();
-  return RoundedEpilogue{round.getOperand(), zero, byte->low, byte->high,
-                         target.hasAVX2};
+  return RoundedEpilogue{
+      round.getOperand(),
+      zero,
+      byte->low,
+      byte->high,
+      target.hasAVX2,
+      target.arch == TargetInfo::Arch::AArch64 || target.hasRVV};
 }
 
 /// Half of a vector.
@@ -139,6 +144,24 @@ static Value splat(KernelBuilder &b, VectorType type, Attribute value) {
   return arith::ConstantOp::create(b, DenseElementsAttr::get(type, value));
 }
 
+/// The bytes of small numbers, rounded by an addition: next to 1.5 * 2^23
+/// floats are whole numbers, and the low bits of such a float are those of the
+/// number.
+static Value emitByAddition(KernelBuilder &b, const RoundedEpilogue &rounded,
+                            Value numbers) {
+  auto type = cast<VectorType>(numbers.getType());
+  Value large = splat(b, type, b.getF32FloatAttr(12582912.0f));
+  Value sums = arith::AddFOp::create(b, numbers, large);
+  Value bits = arith::BitcastOp::create(b, type.clone(b.getI32Type()), sums);
+  VectorType bytes = type.clone(b.getI8Type());
+  Value x = arith::TruncIOp::create(b, bytes, bits);
+  if (rounded.zero == 0)
+    return x;
+  // Wraps, to a byte that lies between the bounds.
+  auto zero = static_cast<int8_t>(rounded.zero);
+  return arith::AddIOp::create(b, x, splat(b, bytes, b.getI8IntegerAttr(zero)));
+}
+
 /// In plain ops: rounding next to the conversion, which is one instruction on
 /// many processors.
 static Value emitPlain(KernelBuilder &b, const RoundedEpilogue &rounded,
@@ -151,6 +174,8 @@ static Value emitPlain(KernelBuilder &b, const RoundedEpilogue &rounded,
   };
   Value x = bound(numbers, rounded.low, arith::CmpFPredicate::OGT);
   x = bound(x, rounded.high, arith::CmpFPredicate::OLT);
+  if (rounded.byAddition)
+    return emitByAddition(b, rounded, x);
   x = math::RoundEvenOp::create(b, x);
   VectorType whole = type.clone(b.getI32Type());
   x = arith::FPToSIOp::create(b, whole, x);

@@ -52,6 +52,8 @@ struct RoundedEpilogue {
   int64_t zero, low, high;
   /// Whether x86's instructions of 32 bytes are there.
   bool hasAVX2;
+  /// Whether rounding and converting takes longer than an addition.
+  bool byAddition;
 };
 
 /// The form of an epilogue; none if it ends in another way, or if one of the

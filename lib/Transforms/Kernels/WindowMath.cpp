@@ -136,6 +136,39 @@ private:
   Value zero;
 };
 
+/// RISC-V's widening multiply-add by name: LLVM finds it only where no factor
+/// is used otherwise.
+class WideningMath : public IntegerMath {
+public:
+  using IntegerMath::IntegerMath;
+
+  SmallVector<Value> step(ArrayRef<Value> sums, ArrayRef<Value> element,
+                          ArrayRef<Value> weight) override {
+    if (weight.empty())
+      return IntegerMath::step(sums, element, weight);
+    // Policy: whatever in lanes behind the last one.
+    Value policy = arith::ConstantIntOp::create(b, 1, /*width=*/64);
+    Value count = arith::ConstantIntOp::create(b, lanes, /*width=*/64);
+    Value sum = toScalable(sums[0]);
+    Value added = LLVM::CallIntrinsicOp::create(
+                      b, sum.getType(), b.getStringAttr("llvm.riscv.vwmacc"),
+                      ValueRange{sum, toScalable(element[0]),
+                                 toScalable(weight[0]), count, policy})
+                      .getResult(0);
+    return {vector::ScalableExtractOp::create(
+        b, getVector(lanes, b.getI32Type()), added, 0)};
+  }
+
+private:
+  /// In a register of 16-bit elements, or a group of two of 32-bit ones.
+  Value toScalable(Value vector) {
+    Type element = cast<VectorType>(vector.getType()).getElementType();
+    auto type = VectorType::get({4}, element, {true});
+    Value any = LLVM::PoisonOp::create(b, type);
+    return vector::ScalableInsertOp::create(b, vector, any, 0);
+  }
+};
+
 /// Two rows of taps at a time: their elements alternate, and one instruction
 /// adds the products of both. A row that is left alternates with zeros.
 class PairedMath : public IntegerMath {
@@ -238,5 +271,7 @@ std::unique_ptr<WindowMath> kernels::makeWindowMath(onnxq::WindowOp op,
     return std::make_unique<ByteMaxMath>(op, b, plan.lanes);
   if (plan.isPaired)
     return std::make_unique<PairedMath>(op, b, plan.lanes);
+  if (target.hasRVV)
+    return std::make_unique<WideningMath>(op, b, plan.lanes);
   return std::make_unique<IntegerMath>(op, b, plan.lanes);
 }

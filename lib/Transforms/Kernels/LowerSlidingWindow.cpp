@@ -1,0 +1,267 @@
+// Depthwise convolutions on processors with 32 vector registers: the weights of
+// all taps stay in registers while a tile goes down the rows.
+//
+// A row of the input is read once. Its elements are the last row of taps for
+// one row of the output, the one before for the next, and so on: that many rows
+// of sums are under way, each of which takes its taps in their order. As many
+// rows as the window is high are written out in a turn, after which every sum
+// is in the register that it started in.
+//
+// Rows whose window reaches beyond the input go the way of all windows.
+
+#include "LowerWindow.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::kernels;
+
+/// Weights that stay in registers at most, and registers for elements and what
+/// the epilogue needs: with fewer of these LLVM spills.
+static constexpr int64_t mostWeights = 9, otherRegisters = 11;
+/// The most rows of a block, and its input, which stays in the cache next to
+/// the processor while all its channels pass by.
+static constexpr int64_t mostRows = 32, cachedBytes = 20 * 1024;
+static constexpr int64_t lineBytes = 64;
+
+namespace {
+class SlidingWindowLowering : public WindowLowering {
+public:
+  SlidingWindowLowering(onnxq::WindowOp op, const TargetInfo &target,
+                        int64_t threads);
+
+protected:
+  int64_t getBlockVectors() override;
+  void emitTile(Value column,
+                ArrayRef<std::pair<int64_t, int64_t>> taps) override;
+  Value loadExtra(size_t number, Value column, Value channel,
+                  int64_t valid) override;
+
+private:
+  using Taps = ArrayRef<std::pair<int64_t, int64_t>>;
+  /// Sums of a row of the output, and the row of taps that comes next.
+  struct OpenRow {
+    SmallVector<Value> sums;
+    int64_t tap;
+  };
+  void keepChannel(Value channel);
+  void addRow(Value row, Value corner, Value channel, Taps taps,
+              MutableArrayRef<OpenRow> open);
+  SmallVector<Value> finishRow(Value row, Value column, Value channel,
+                               Taps taps, ValueRange carried);
+  void emitInside(Value column, Value channel, Taps taps, Value first,
+                  Value count);
+
+  int64_t height, length;
+  /// The channels at hand: weights per tap, and extras that only depend on
+  /// channels.
+  SmallVector<SmallVector<Value>> factors;
+  SmallVector<Value> kept;
+};
+} // namespace
+
+bool kernels::canSlide(onnxq::WindowOp op, const TargetInfo &target) {
+  auto areOnes = [](ArrayRef<int64_t> list) {
+    return llvm::all_of(list, [](int64_t value) { return value == 1; });
+  };
+  bool isWide = target.arch == TargetInfo::Arch::AArch64 || target.hasRVV;
+  ArrayRef<int64_t> kernel = op.getKernel();
+  int64_t channels =
+      cast<ShapedType>(op.getInput().getType()).getShape().back();
+  return isWide && op.getKind() == onnxq::WindowKind::MulAdd &&
+         kernel.size() == 2 && kernel[0] > 1 &&
+         kernel[0] * kernel[1] <= mostWeights && areOnes(op.getStrides()) &&
+         areOnes(op.getDilations()) && channels >= planWindow(op, target).lanes;
+}
+
+SlidingWindowLowering::SlidingWindowLowering(onnxq::WindowOp op,
+                                             const TargetInfo &target,
+                                             int64_t threads)
+    : WindowLowering(op, target, threads), height(op.getKernel()[0]),
+      length(op.getKernel()[1]) {
+  int64_t free = target.numVectors - height * length - otherRegisters;
+  columns = std::max<int64_t>(1, free / (height * math->getVectors()));
+  // Epilogues of integers take groups of registers.
+  if (target.hasRVV && math->getVectors() > 1)
+    columns = 1;
+  rowsOfBlock = std::min(rowsOfBlock, mostRows);
+  kept.resize(extras.size());
+}
+
+int64_t SlidingWindowLowering::getBlockVectors() {
+  int64_t vectors = llvm::divideCeil(channels, lanes);
+  int64_t bytes = lanes * in.element.getIntOrFloatBitWidth() / 8;
+  int64_t most = cachedBytes / (bytes * (columns + length - 1) * rowsOfBlock);
+  most = std::max<int64_t>(most, llvm::divideCeil(lineBytes, bytes));
+  most = std::clamp<int64_t>(most, 1, vectors);
+  return llvm::divideCeil(vectors, llvm::divideCeil(vectors, most));
+}
+
+//===----------------------------------------------------------------------===//
+// What stays in registers
+//===----------------------------------------------------------------------===//
+
+void SlidingWindowLowering::keepChannel(Value channel) {
+  factors.clear();
+  for (int64_t tap = 0; tap < height * length; ++tap)
+    factors.push_back(loadWeights(TapRow{b.index(0), b.index(0)}, b.index(tap),
+                                  channel, lanes));
+  for (auto [number, map] : llvm::enumerate(op.getMaps())) {
+    bool isPerChannel = llvm::all_of(map.getResults(), [&](AffineExpr expr) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      return !dim || dim.getPosition() == spatial + 1;
+    });
+    if (isPerChannel)
+      kept[number] =
+          WindowLowering::loadExtra(number, b.index(0), channel, lanes);
+  }
+}
+
+Value SlidingWindowLowering::loadExtra(size_t number, Value column,
+                                       Value channel, int64_t valid) {
+  if (kept[number])
+    return kept[number];
+  return WindowLowering::loadExtra(number, column, channel, valid);
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// What row `row` of the input adds to the open rows of the output.
+void SlidingWindowLowering::addRow(Value row, Value corner, Value channel,
+                                   Taps taps, MutableArrayRef<OpenRow> open) {
+  TapRow source = {
+      b.add(b.mul(rowPlaces[0], in.strides[0]), b.mul(row, in.strides[1])),
+      b.index(0)};
+  int64_t tile = static_cast<int64_t>(taps.size());
+  for (int64_t x = 0; x < tile + length - 1; ++x) {
+    SmallVector<Value> element;
+    for (OpenRow &each : open) {
+      size_t vectors = each.sums.size() / tile;
+      for (int64_t i = 0; i < tile; ++i) {
+        int64_t tap = x - i;
+        if (tap < taps[i].first || tap >= taps[i].second)
+          continue;
+        if (element.empty()) {
+          Value at = b.mul(b.add(corner, x), in.strides[spatial]);
+          element = loadElement(source, b.add(at, channel), lanes);
+        }
+        SmallVector<Value> sum =
+            math->step(ArrayRef(each.sums).slice(i * vectors, vectors), element,
+                       factors[each.tap * length + tap]);
+        llvm::copy(sum, each.sums.begin() + i * vectors);
+      }
+    }
+  }
+  for (OpenRow &each : open)
+    ++each.tap;
+}
+
+/// Takes the input's row that ends the sums of row `row` of the output. Carried
+/// are the sums of this row and of those after it.
+SmallVector<Value> SlidingWindowLowering::finishRow(Value row, Value column,
+                                                    Value channel, Taps taps,
+                                                    ValueRange carried) {
+  Value corner = b.sub(column, b.index(op.getPads()[1]));
+  size_t each = carried.size() / (height - 1);
+  SmallVector<OpenRow> open;
+  for (int64_t i = 0; i + 1 < height; ++i)
+    open.push_back(
+        {SmallVector<Value>(carried.slice(i * each, each)), height - 1 - i});
+  OpenRow last = {{}, 0};
+  for (size_t i = 0; i < taps.size(); ++i)
+    last.sums.append(math->start());
+  open.push_back(last);
+  Value source = b.add(row, height - 1 - op.getPads()[0]);
+  addRow(source, corner, channel, taps, open);
+
+  rowPlaces.back() = row;
+  rowTarget = b.index(0);
+  for (auto [place, stride] : llvm::zip(rowPlaces, out.strides))
+    rowTarget = b.add(rowTarget, b.mul(place, stride));
+  size_t vectors = each / taps.size();
+  for (size_t i = 0; i < taps.size(); ++i)
+    finish(b.add(column, i), channel, lanes,
+           math->join(ArrayRef(open[0].sums).slice(i * vectors, vectors)));
+  SmallVector<Value> next;
+  for (const OpenRow &after : ArrayRef(open).drop_front())
+    next.append(after.sums);
+  return next;
+}
+
+/// Rows whose windows lie inside of the input: `count` of them, one or more.
+void SlidingWindowLowering::emitInside(Value column, Value channel, Taps taps,
+                                       Value first, Value count) {
+  keepChannel(channel);
+  // Rows of the input that begin sums before the first is complete.
+  Value corner = b.sub(column, b.index(op.getPads()[1]));
+  SmallVector<OpenRow> open;
+  for (int64_t i = 0; i + 1 < height; ++i) {
+    OpenRow row = {{}, 0};
+    for (size_t j = 0; j < taps.size(); ++j)
+      row.sums.append(math->start());
+    open.push_back(row);
+    addRow(b.add(first, i - op.getPads()[0]), corner, channel, taps, open);
+  }
+  SmallVector<Value> carried;
+  for (const OpenRow &row : open)
+    carried.append(row.sums);
+
+  Value turns = b.div(count, b.index(height));
+  carried = b.loop(turns, carried, [&](Value i, ValueRange values) {
+    SmallVector<Value> next(values);
+    for (int64_t k = 0; k < height; ++k)
+      next = finishRow(b.add(first, b.add(b.mul(i, height), k)), column,
+                       channel, taps, next);
+    return next;
+  });
+  Value done = b.mul(turns, height);
+  b.loop(b.sub(count, done), carried, [&](Value i, ValueRange values) {
+    return finishRow(b.add(first, b.add(done, i)), column, channel, taps,
+                     SmallVector<Value>(values));
+  });
+  kept.assign(extras.size(), Value());
+}
+
+void SlidingWindowLowering::emitTile(
+    Value column, ArrayRef<std::pair<int64_t, int64_t>> taps) {
+  auto max = [&](Value x, Value y) {
+    return b.createOrFold<arith::MaxSIOp>(x, y);
+  };
+  int64_t pad = op.getPads()[0];
+  Value end = b.add(firstRow, numRows);
+  Value first = b.min(max(firstRow, b.index(pad)), end);
+  Value last = max(
+      first, b.min(end, b.sub(b.add(in.sizes[1], pad), b.index(height - 1))));
+  Value count = b.sub(last, first);
+  Value isAny =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, count, b.index(0));
+  auto branch = scf::IfOp::create(b, isAny, /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(branch.thenYield());
+    SmallVector<Value> places(rowPlaces);
+    forChannels([&](Value, Value channel, int64_t) {
+      emitInside(column, channel, taps, first, count);
+    });
+    rowPlaces = places;
+  }
+  // Those before and behind.
+  Value before = b.sub(first, firstRow);
+  b.loop(b.sub(numRows, count), {}, [&](Value i, ValueRange) {
+    Value isBefore =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::slt, i, before);
+    Value skipped = b.select(isBefore, b.index(0), count);
+    rowPlaces.back() = b.add(b.add(firstRow, i), skipped);
+    takeRow();
+    emitTileRow(column, taps);
+    return SmallVector<Value>();
+  });
+}
+
+void kernels::lowerSlidingWindow(onnxq::WindowOp op, const TargetInfo &target,
+                                 int64_t threads) {
+  SlidingWindowLowering(op, target, threads).lower();
+}
