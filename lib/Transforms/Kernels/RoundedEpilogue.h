@@ -50,8 +50,8 @@ struct RoundedEpilogue {
   mlir::Value number;
   /// The zero point and the bounds, both bytes without sign or both with one.
   int64_t zero, low, high;
-  /// Whether x86's instructions of 32 bytes are there.
-  bool hasAVX2;
+  /// Whether x86's instructions of 32 and of 64 bytes are there.
+  bool hasAVX2, hasAVX512;
 };
 
 /// The form of an epilogue; none if it ends in another way, or if one of the
