@@ -40,7 +40,7 @@ static bool isLookup(linalg::GenericOp op) {
   return llvm::any_of(op.getBody()->without_terminator(), [](Operation &inner) {
     auto extract = dyn_cast<tensor::ExtractOp>(inner);
     if (!extract)
-      return false;
+      return isa<onnxq::EntryOp>(inner);
     RankedTensorType table = extract.getTensor().getType();
     return table.getElementType().isInteger(8) && table.getRank() == 1 &&
            table.getDimSize(0) == 256;

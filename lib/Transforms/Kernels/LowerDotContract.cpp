@@ -212,12 +212,11 @@ void DotContractLowering::storeJoined(const TilePlace &place,
       b.repeatOnVectors(op.getEpilogue(), arguments, all, rounded->number));
   AffineMap identity = b.getMultiDimIdentityMap(output.rank());
   for (auto [row, indices] : llvm::enumerate(rows)) {
-    Value part =
-        rows.size() == 1
-            ? bytes
-            : vector::ExtractStridedSliceOp::create(
-                  b, bytes, ArrayRef<int64_t>{int64_t(row) * width},
-                  ArrayRef<int64_t>{width}, ArrayRef<int64_t>{1});
+    Value part = rows.size() == 1
+                     ? bytes
+                     : vector::ExtractStridedSliceOp::create(
+                           b, bytes, ArrayRef<int64_t>{int64_t(row) * width},
+                           ArrayRef<int64_t>{width}, ArrayRef<int64_t>{1});
     Value at = b.add(getRowPlace(output, identity, indices), column);
     b.storeVector(part, output.memory, at, place.columns);
   }

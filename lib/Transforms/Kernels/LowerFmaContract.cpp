@@ -239,8 +239,7 @@ void ContractLowering::fetchWeights(Value next, int64_t count, Value number,
 
 void ContractLowering::fetchAhead(Value turn) {
   if (ahead.first)
-    b.prefetch(weights.memory,
-               b.add(ahead.place, b.mul(turn, ahead.turnStep)));
+    b.prefetch(weights.memory, b.add(ahead.place, b.mul(turn, ahead.turnStep)));
 }
 
 void ContractLowering::startRun(Value number) {

@@ -113,7 +113,9 @@ Value kernels::emitClamped(ImplicitLocOpBuilder &b, Value number, int64_t low,
 std::optional<RoundedEpilogue> kernels::matchRounded(Region &epilogue,
                                                      const TargetInfo &target) {
   auto yield = cast<onnxq::YieldOp>(epilogue.front().getTerminator());
-  std::optional<ClampedByte> byte = matchClamped(yield.getValue());
+  auto entry = yield.getValue().getDefiningOp<onnxq::EntryOp>();
+  std::optional<ClampedByte> byte =
+      matchClamped(entry ? entry.getByte() : yield.getValue());
   if (!byte)
     return std::nullopt;
   Value sum = byte->number;
@@ -123,8 +125,13 @@ std::optional<RoundedEpilogue> kernels::matchRounded(Region &epilogue,
     sum = add.getLhs();
   }
   auto round = sum.getDefiningOp<math::RoundEvenOp>();
-  return RoundedEpilogue{round.getOperand(), zero, byte->low, byte->high,
-                         target.hasAVX2, target.hasAVX512};
+  return RoundedEpilogue{round.getOperand(),
+                         zero,
+                         byte->low,
+                         byte->high,
+                         entry ? entry.getTable() : DenseIntElementsAttr(),
+                         target.hasAVX2,
+                         target.hasAVX512};
 }
 
 /// Part `number` of a vector, of `count` elements.
@@ -275,11 +282,19 @@ static Value emitAVX512(KernelBuilder &b, const RoundedEpilogue &rounded,
   return clampLow(b, rounded, bytes);
 }
 
-Value kernels::emitRounded(KernelBuilder &b, const RoundedEpilogue &rounded,
-                           Value numbers) {
+static Value emitBytes(KernelBuilder &b, const RoundedEpilogue &rounded,
+                       Value numbers) {
   int64_t lanes = cast<VectorType>(numbers.getType()).getNumElements();
   if (rounded.hasAVX512 && (lanes == 32 || lanes == 64))
     return emitAVX512(b, rounded, numbers);
   return rounded.hasAVX2 && lanes == 16 ? emitAVX2(b, rounded, numbers)
                                         : emitPlain(b, rounded, numbers);
+}
+
+Value kernels::emitRounded(KernelBuilder &b, const RoundedEpilogue &rounded,
+                           Value numbers) {
+  Value bytes = emitBytes(b, rounded, numbers);
+  if (!rounded.table)
+    return bytes;
+  return onnxq::EntryOp::create(b, bytes, rounded.table);
 }

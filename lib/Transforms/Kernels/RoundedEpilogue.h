@@ -50,6 +50,8 @@ struct RoundedEpilogue {
   mlir::Value number;
   /// The zero point and the bounds, both bytes without sign or both with one.
   int64_t zero, low, high;
+  /// The table that the byte is looked up in; null if it is the result.
+  mlir::DenseIntElementsAttr table;
   /// Whether x86's instructions of 32 and of 64 bytes are there.
   bool hasAVX2, hasAVX512;
 };
