@@ -11,7 +11,7 @@
 // VBMI: vpackssdw {{.*}}%zmm
 // VBMI: vpackuswb
 // VBMI: vperm{{[it]}}2b {{.*}}%zmm
-// AVX2-DAG: vpsubsb {{.*}}%ymm
+// AVX2-DAG: vp{{add|sub}}sb {{.*}}%ymm
 // AVX2-DAG: vpshufb {{.*}}%ymm
 // NEON: tbl v{{[0-9]+}}.16b, { v{{[0-9]+}}.16b, v{{[0-9]+}}.16b, v{{[0-9]+}}.16b, v{{[0-9]+}}.16b }
 
