@@ -107,6 +107,7 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   pm.addPass(createParallelize(parallelize));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createLowerTables());
   pm.addPass(createVectorizeReductions());
 }
 

@@ -31,6 +31,8 @@ static void describeX86(const MCSubtargetInfo &subtarget, TargetInfo &info) {
   info.hasAVX512 = isWide && !has("+prefer-256-bit");
   info.hasAVX512VNNI = info.hasAVX512 && has("+avx512vnni");
   info.hasAVXVNNI = has("+avxvnni") || has("+avx512vnni,+avx512vl");
+  info.hasSSSE3 = has("+ssse3");
+  info.hasVBMI = info.hasAVX512 && has("+avx512vbmi");
   info.vectorBytes = info.hasAVX512 ? 64 : has("+avx") ? 32 : 16;
   info.numVectors = isWide ? 32 : 16;
   if (isWide)

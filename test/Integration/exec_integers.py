@@ -526,7 +526,30 @@ def extreme_activations(number, graph):
     return graph.node("Concat", results, axis=0), np.concatenate(sums)
 
 
-EXTREMES = {"extreme": extreme_case, "rounding": extreme_rounding, "pairs": extreme_activations}
+def extreme_tables(number, graph):
+    """Every byte through a function that becomes a table: of an input, or behind a product."""
+    rng = graph.rng
+    kind, y_kind = [np.uint8, np.int8][number % 2], [np.uint8, np.int8][number // 2 % 2]
+    x, c = draw(rng, kind, [48, 19], "any"), graph.constant
+    x.reshape(-1)[:256] = np.arange(256).astype(np.uint8).view(kind)
+    zero, y_zero = (np.array(draw(rng, k, (), "any"), k) for k in (kind, y_kind))
+    value = graph.input(x, fixed=(1,))
+    if number >= 16:
+        w = draw(rng, np.int8, [19, [16, 21, 32, 72][number // 4 % 4]], "any")
+        sums = (x.astype(np.int64) - int(zero)) @ w.astype(np.int64)
+        factor = f32(2**-9)
+        value = graph.node("QLinearMatMul", [value, c(f32(1)), c(zero), c(w), c(f32(1)), c(np.int8(0)), c(f32(1) / factor), c(zero)])
+        x = requantize(sums, factor, zero)
+    scale, y_scale = f32(0.37), f32(0.043)
+    real = graph.node("DequantizeLinear", [value, c(scale), c(zero)])
+    root = graph.node("Sqrt", [graph.node("Abs", [real])])
+    roots = np.sqrt(np.abs((x.astype(f32) - f32(zero)) * scale))
+    low, high = RANGES[y_kind]
+    array = np.clip(np.rint(roots / y_scale) + f32(y_zero), low, high).astype(y_kind)
+    return graph.node("QuantizeLinear", [root, c(y_scale), c(y_zero)]), array
+
+
+EXTREMES = {"extreme": extreme_case, "rounding": extreme_rounding, "pairs": extreme_activations, "tables": extreme_tables}
 CASES = (conv_case, product_case, conv_case, island_case, conv_case, product_case, island_case, transposed_case,
          activations_case, wide_case, coded_case, halves_case)
 

@@ -290,6 +290,29 @@ def LowerKernels : Pass<"onnxq-lower-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def LowerTables : Pass<"onnxq-lower-tables", "::mlir::ModuleOp"> {
+  let summary = "turn entries of tables into shuffles of bytes, or loads";
+  let description = [{
+    `onnxq.entry` of a vector becomes what the target has for it: selections
+    from registers that hold the table (AVX-512 VBMI, AArch64), shuffles of 16
+    bytes at a time (x86), or a load per lane; that of a byte a load.
+
+    ```mlir
+    %y = onnxq.entry %x of dense<7> : tensor<256xi8> : i8
+    // becomes
+    %table = memref.get_global @onnxq_table_0 : memref<256xi8>
+    %i = arith.index_castui %x : i8 to index
+    %y = memref.load %table[%i] : memref<256xi8>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numLowered", "lowered", "Entries that became instructions">,
+  ];
+}
+
 def PrintLowerings : Pass<"onnx-print-lowerings", "::mlir::ModuleOp"> {
   let summary = "print which ops of the onnx dialect have a lowering";
   let description = [{

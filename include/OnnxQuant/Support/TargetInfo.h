@@ -28,6 +28,9 @@ struct TargetInfo {
   bool hasAVX512 = false;
   bool hasAVX512VNNI = false;
   bool hasAVXVNNI = false;
+  /// x86: shuffles of 16 bytes, and of all bytes of a 512-bit vector.
+  bool hasSSSE3 = false;
+  bool hasVBMI = false;
   /// AArch64: dot products and matrix products of 8-bit integers.
   bool hasDotprod = false;
   bool hasI8mm = false;
@@ -36,6 +39,8 @@ struct TargetInfo {
 
   /// Lanes of elements of so many bytes.
   int64_t lanes(int64_t bytes = 4) const { return vectorBytes / bytes; }
+  /// Whether a vector of bytes is looked up in a table by a few instructions.
+  bool hasByteTables() const { return hasSSSE3 || arch == Arch::AArch64; }
   /// Whether loads and stores of some lanes are instructions.
   bool hasMaskedAccess() const { return hasAVX2 || hasAVX512 || hasRVV; }
 };

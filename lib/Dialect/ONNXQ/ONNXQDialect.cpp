@@ -84,3 +84,10 @@ LogicalResult LookupOp::verify() {
            << result << " [C2]";
   return success();
 }
+
+LogicalResult EntryOp::verify() {
+  if (getTable().getNumElements() != 256)
+    return emitOpError("expects a table of 256 entries, but got ")
+           << getTable().getType() << " [C1]";
+  return success();
+}

@@ -3,6 +3,7 @@
 // repeat what is fused into them for every element that they read.
 
 #include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -39,11 +40,25 @@ static bool isLookup(linalg::GenericOp op) {
   return llvm::any_of(op.getBody()->without_terminator(), [](Operation &inner) {
     auto extract = dyn_cast<tensor::ExtractOp>(inner);
     if (!extract)
-      return false;
+      return isa<onnxq::EntryOp>(inner);
     RankedTensorType table = extract.getTensor().getType();
     return table.getElementType().isInteger(8) && table.getRank() == 1 &&
            table.getDimSize(0) == 256;
   });
+}
+
+/// Whether an op makes bytes of a kernel's sums. It goes into the kernel, which
+/// would write all of the sums otherwise: four times as much.
+static bool isNarrowing(linalg::GenericOp op) {
+  auto type = cast<ShapedType>(op->getResult(0).getType());
+  auto isWide = [](Value value) {
+    return getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() > 8;
+  };
+  return op->getNumResults() == 1 && type.getElementType().isInteger(8) &&
+         llvm::any_of(op.getDpsInputs(), [&](Value input) {
+           return input.hasOneUse() && isWide(input) &&
+                  input.getDefiningOp<onnxq::KernelOpInterface>();
+         });
 }
 
 /// Whether the producer of an operand may be computed in its consumer.
@@ -53,7 +68,7 @@ static bool mayFuse(OpOperand *operand) {
   if (!producer || !consumer || !producer->hasOneUse())
     return false;
   if (consumer.getNumReductionLoops() != 0 || isLookup(producer) ||
-      isLookup(consumer))
+      isLookup(consumer) || isNarrowing(producer))
     return false;
   AffineMap map = consumer.getMatchingIndexingMap(operand);
   return map.isPermutation() || isCheap(producer);

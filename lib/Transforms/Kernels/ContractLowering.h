@@ -41,9 +41,11 @@ protected:
   /// Tiles whose input stays in the cache while all panels pass by.
   int64_t getTilesInCache(int64_t rows);
   void emitTile(const TilePlace &place);
-  void storeRows(const TilePlace &place,
-                 llvm::ArrayRef<llvm::SmallVector<mlir::Value>> rows,
-                 llvm::ArrayRef<mlir::Value> sums);
+  /// What a tile's sums begin with: a vector per `lanes` columns.
+  virtual llvm::SmallVector<mlir::Value> startRow(const TilePlace &place);
+  virtual void storeRows(const TilePlace &place,
+                         llvm::ArrayRef<llvm::SmallVector<mlir::Value>> rows,
+                         llvm::ArrayRef<mlir::Value> sums);
   void fetchEnds(const TilePlace &place,
                  llvm::ArrayRef<llvm::SmallVector<mlir::Value>> rows);
 
@@ -58,14 +60,20 @@ protected:
           llvm::ArrayRef<llvm::SmallVector<mlir::Value>> rows,
           mlir::ValueRange carried, const RunBody &body);
   mlir::Value getWeights(const TilePlace &place);
-  /// Asks for a tile's share of the `floats` weights from `next` on: tile
+  /// Whether tiles ask for the weights of the next panel, and for how many
+  /// lines of a cache each at most.
+  virtual bool asksAhead();
+  virtual int64_t getMostLines();
+  /// The bytes of a stored weight.
+  int64_t getWeightBytes();
+  /// Asks for a tile's share of the `count` weights from `next` on: tile
   /// `number` of `tiles` that use other weights meanwhile, each in `runs` runs
   /// of `length` products. Where that is known, the sums ask for a part at each
   /// of their turns.
-  void fetchWeights(mlir::Value next, int64_t floats, mlir::Value number,
+  void fetchWeights(mlir::Value next, int64_t count, mlir::Value number,
                     mlir::Value tiles, int64_t runs, int64_t length);
   /// Products of a turn of the innermost loop.
-  int64_t getUnrolled(int64_t length);
+  virtual int64_t getUnrolled(int64_t length);
   /// Asks for a turn's part of what fetchWeights has left to the sums.
   void fetchAhead(mlir::Value turn);
   /// Has the sums of run `number` ask for their part.
@@ -139,10 +147,10 @@ protected:
   mlir::Value numRows;
   mlir::Value zeros;
   /// Weights that the sums ask for while they are computed: where the tile's
-  /// and the run's begin, and how many floats further each turn and run is.
+  /// and the run's begin, and how many weights further each turn and run is.
   struct Ahead {
     mlir::Value first, place;
-    int64_t turnFloats = 0, runFloats = 0;
+    int64_t turnStep = 0, runStep = 0;
   };
   Ahead ahead;
   /// The elements of sums, and how many of them an epilogue computes at once.

@@ -243,6 +243,7 @@ int64_t onnxquant::kernels::getDotLanes(PackingKind kind,
   switch (kind) {
   case PackingKind::Fma:
   case PackingKind::Rows:
+  case PackingKind::Winograd:
   case PackingKind::Codes:
     return 0;
   case PackingKind::Outer:
@@ -300,6 +301,7 @@ static std::unique_ptr<DotStep> makeDotStep(onnxq::ContractOp op,
                                       /*isSigned=*/false);
   case PackingKind::Fma:
   case PackingKind::Rows:
+  case PackingKind::Winograd:
   case PackingKind::Codes:
   case PackingKind::Quads:
   case PackingKind::Smmla:

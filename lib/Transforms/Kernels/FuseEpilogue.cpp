@@ -4,6 +4,7 @@
 
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "OnnxQuant/Support/TargetInfo.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
@@ -190,6 +191,8 @@ static void setElementType(Value whole, Type element) {
 namespace {
 struct FuseEpilogue : public onnxquant::impl::FuseEpilogueBase<FuseEpilogue> {
   void runOnOperation() override {
+    TargetInfo target = getTargetInfo(getOperation());
+    hasTables = target.hasByteTables();
     SmallVector<KernelOpInterface> kernels;
     getOperation().walk(
         [&](KernelOpInterface kernel) { kernels.push_back(kernel); });
@@ -198,7 +201,7 @@ struct FuseEpilogue : public onnxquant::impl::FuseEpilogueBase<FuseEpilogue> {
     for (KernelOpInterface kernel : llvm::reverse(kernels)) {
       if (kernel->getNumResults() != 1)
         continue;
-      while (linalg::GenericOp reader = getReader(kernel->getResult(0))) {
+      while (linalg::GenericOp reader = findReader(kernel->getResult(0))) {
         kernel = fuse(rewriter, kernel, reader);
         ++numFused;
       }
@@ -211,9 +214,20 @@ struct FuseEpilogue : public onnxquant::impl::FuseEpilogueBase<FuseEpilogue> {
   }
 
 private:
+  /// A reader that looks bytes up stays a loop of its own where that isn't done
+  /// in vectors.
+  linalg::GenericOp findReader(Value result) {
+    linalg::GenericOp reader = getReader(result);
+    bool fits =
+        !reader || hasTables || reader.getBody()->getOps<EntryOp>().empty();
+    return fits ? reader : linalg::GenericOp();
+  }
+
+  bool hasTables = false;
+
   /// What follows a tensor that is computed in phases goes into each of them.
   void fusePhases(RewriterBase &rewriter, tensor::InsertSliceOp insert) {
-    while (linalg::GenericOp reader = getReader(insert.getResult())) {
+    while (linalg::GenericOp reader = findReader(insert.getResult())) {
       SmallVector<KernelOpInterface> phases = getPhases(rewriter, insert);
       if (phases.empty() || !fitsPhases(reader, insert.getResult(), phases))
         return;

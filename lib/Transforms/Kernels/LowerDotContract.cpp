@@ -4,6 +4,7 @@
 #include "ContractLowering.h"
 #include "DotSteps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -18,7 +19,8 @@ class DotContractLowering : public ContractLowering {
 public:
   DotContractLowering(onnxq::ContractOp op, const TargetInfo &target,
                       const DotStep &step)
-      : ContractLowering(op, target), step(step) {
+      : ContractLowering(op, target), step(step),
+        isX86(target.arch == TargetInfo::Arch::X86) {
     lanes = step.getLanes();
     // Narrow results of a row are stored at once. With RISC-V's vectors, sums
     // that are put together there take twice the registers in the loop.
@@ -26,12 +28,26 @@ public:
     storedLanes = isNarrow && !target.hasRVV ? packing.getNr() : lanes;
     if (isNarrow)
       rounded = matchRounded(op.getEpilogue(), target);
+    // Rows whose bytes fill a vector are narrowed together.
+    if (rounded && target.hasAVX512)
+      joinedLanes = target.vectorBytes;
+    takeBias();
     // Bytes of a product's weights.
     weightStep = b.index(getStored(packing.getNr()));
   }
 
 protected:
+  // Dot products take weights faster than they come from memory, so that even
+  // few tiles are to ask for all of the next panel.
+  bool asksAhead() override { return isX86; }
+  int64_t getMostLines() override { return 1024; }
+  int64_t getUnrolled(int64_t length) override {
+    return std::min(length, step.getDepth() * step.getUnroll());
+  }
   int64_t getLastRows(int64_t rows, int64_t columns) override;
+  SmallVector<Value> startRow(const TilePlace &place) override;
+  void storeRows(const TilePlace &place, ArrayRef<SmallVector<Value>> rows,
+                 ArrayRef<Value> sums) override;
   SmallVector<Value> sumRun(ArrayRef<RowSource> rows, Value weight,
                             int64_t length, ValueRange sums,
                             int64_t columns) override;
@@ -45,6 +61,15 @@ private:
   }
   SmallVector<Value> addSteps(ArrayRef<RowSource> rows, Value weight, Value k,
                               int64_t count, ValueRange sums, int64_t vectors);
+  void takeBias();
+  void storeJoined(const TilePlace &place, ArrayRef<SmallVector<Value>> rows,
+                   ArrayRef<Value> sums);
+
+  bool isX86;
+  /// The extra that the sums begin with.
+  std::optional<unsigned> bias;
+  /// Bytes that are narrowed at once; 0 if each row is by itself.
+  int64_t joinedLanes = 0;
 };
 
 class InOrderContractLowering : public DotContractLowering {
@@ -109,6 +134,7 @@ SmallVector<Value> DotContractLowering::sumRun(ArrayRef<RowSource> rows,
   SmallVector<Value> next(sums);
   if (blocks > 0)
     next = b.loop(b.index(blocks), next, [&](Value i, ValueRange carried) {
+      fetchAhead(i);
       return addSteps(rows, weight, b.mul(i, unroll), unroll, carried, vectors);
     });
   if (steps > blocks * unroll)
@@ -150,6 +176,91 @@ SmallVector<Value> InOrderContractLowering::sumRun(ArrayRef<RowSource> rows,
                       }
                     }
                   });
+}
+
+//===----------------------------------------------------------------------===//
+// Bias and results
+//===----------------------------------------------------------------------===//
+
+/// A number per column that the epilogue adds to the sums first is what they
+/// begin with.
+void DotContractLowering::takeBias() {
+  Block &block = op.getEpilogue().front();
+  Value sum = block.getArgument(0);
+  auto add = sum.hasOneUse() ? dyn_cast<arith::AddIOp>(*sum.user_begin())
+                             : arith::AddIOp();
+  if (!add)
+    return;
+  auto argument = dyn_cast<BlockArgument>(add.getLhs() == sum ? add.getRhs()
+                                                              : add.getLhs());
+  if (!argument || argument == sum || argument.getOwner() != &block)
+    return;
+  unsigned number = argument.getArgNumber() - 1;
+  AffineMap map = maps[number];
+  AffineExpr last = b.getAffineDimExpr(output.rank() - 1);
+  if (map.getNumResults() != 1 || map.getResult(0) != last)
+    return;
+  add.getResult().replaceAllUsesWith(sum);
+  add.erase();
+  bias = number;
+}
+
+SmallVector<Value> DotContractLowering::startRow(const TilePlace &place) {
+  if (!bias)
+    return ContractLowering::startRow(place);
+  SmallVector<Value> start;
+  Value first = getFirstColumn(place);
+  SmallVector<Value> nowhere(output.rank());
+  for (int64_t j = 0; j < place.columns; j += lanes)
+    start.push_back(loadExtra(*bias, nowhere, b.add(first, j), lanes,
+                              std::min(lanes, place.columns - j)));
+  return start;
+}
+
+void DotContractLowering::storeRows(const TilePlace &place,
+                                    ArrayRef<SmallVector<Value>> rows,
+                                    ArrayRef<Value> sums) {
+  int64_t vectors = sums.size() / rows.size();
+  int64_t together = joinedLanes / (vectors * lanes);
+  if (together < 2 || !llvm::isPowerOf2_64(vectors) ||
+      vectors * lanes > storedLanes)
+    return ContractLowering::storeRows(place, rows, sums);
+  while (!rows.empty()) {
+    while (together > static_cast<int64_t>(rows.size()))
+      together /= 2;
+    storeJoined(place, rows.take_front(together),
+                sums.take_front(together * vectors));
+    rows = rows.drop_front(together);
+    sums = sums.drop_front(together * vectors);
+  }
+}
+
+/// The epilogue of several rows at once.
+void DotContractLowering::storeJoined(const TilePlace &place,
+                                      ArrayRef<SmallVector<Value>> rows,
+                                      ArrayRef<Value> sums) {
+  int64_t width = sums.size() / rows.size() * lanes, all = width * rows.size();
+  Value column = getFirstColumn(place);
+  SmallVector<Value> arguments = {b.concat(sums)};
+  for (size_t i = 0; i < extras.size(); ++i) {
+    SmallVector<Value> parts;
+    for (const SmallVector<Value> &indices : rows)
+      parts.push_back(loadExtra(i, indices, column, width, place.columns));
+    arguments.push_back(b.concat(parts));
+  }
+  Value bytes = emitRounded(
+      b, *rounded,
+      b.repeatOnVectors(op.getEpilogue(), arguments, all, rounded->number));
+  AffineMap identity = b.getMultiDimIdentityMap(output.rank());
+  for (auto [row, indices] : llvm::enumerate(rows)) {
+    Value part = rows.size() == 1
+                     ? bytes
+                     : vector::ExtractStridedSliceOp::create(
+                           b, bytes, ArrayRef<int64_t>{int64_t(row) * width},
+                           ArrayRef<int64_t>{width}, ArrayRef<int64_t>{1});
+    Value at = b.add(getRowPlace(output, identity, indices), column);
+    b.storeVector(part, output.memory, at, place.columns);
+  }
 }
 
 LogicalResult kernels::lowerDotContract(onnxq::ContractOp op,

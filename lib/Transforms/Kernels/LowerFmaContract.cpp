@@ -36,8 +36,9 @@ static bool hasLongEpilogue(onnxq::ContractOp op) {
 
 /// Weights that stay in a cache near the processor by themselves.
 static constexpr int64_t smallWeights = 128 * 1024;
-/// Floats that a cache takes at once, and how many of these a tile asks for.
-static constexpr int64_t lineFloats = 16, mostLines = 256;
+/// Bytes that a cache takes at once, and how many of these a tile asks for
+/// where it can't ask for a few at a time.
+static constexpr int64_t lineBytes = 64, mostLines = 256;
 
 /// Taps of a row of the window that are written out.
 static constexpr int64_t writtenTaps = 3;
@@ -189,8 +190,8 @@ void ContractLowering::emitPanels(int64_t rows, Value panels, Value firstPanel,
         batch, at[0],  b.add(firstPanel, at[2]), getTileRow(tile, rows),
         rows,  columns};
     ahead = {};
-    if (!isSingle && packing.getKind() == onnxq::PackingKind::Fma &&
-        packing.getSize() * int64_t(sizeof(float)) > smallWeights)
+    if (!isSingle && asksAhead() &&
+        packing.getSize() * getWeightBytes() > smallWeights)
       fetchWeights(b.add(getWeights(place), packing.getPanelSize()),
                    packing.getPanelSize(), at[3], tilesOfBlock,
                    packing.getDepth() / run, run);
@@ -203,38 +204,47 @@ Value ContractLowering::getTileRow(Value tile, int64_t rows) {
   return b.min(b.mul(tile, rows), b.sub(numRows, b.index(rows)));
 }
 
-void ContractLowering::fetchWeights(Value next, int64_t floats, Value number,
+bool ContractLowering::asksAhead() {
+  return packing.getKind() == onnxq::PackingKind::Fma;
+}
+
+int64_t ContractLowering::getMostLines() { return mostLines; }
+
+int64_t ContractLowering::getWeightBytes() {
+  return weights.element.getIntOrFloatBitWidth() / 8;
+}
+
+void ContractLowering::fetchWeights(Value next, int64_t count, Value number,
                                     Value tiles, int64_t runs, int64_t length) {
   ahead = {};
-  int64_t lines = llvm::divideCeil(floats, lineFloats);
-  Value share = b.ceilDiv(b.index(lines), tiles);
+  int64_t line = lineBytes / getWeightBytes();
+  Value share = b.ceilDiv(b.index(llvm::divideCeil(count, line)), tiles);
   // So few tiles use weights faster than they come.
-  if (KernelBuilder::known(share).value_or(mostLines) > mostLines)
+  if (KernelBuilder::known(share).value_or(mostLines) > getMostLines())
     return;
-  Value first = b.add(next, b.mul(b.mul(number, share), lineFloats));
+  Value first = b.add(next, b.mul(b.mul(number, share), line));
   int64_t turns = length / getUnrolled(length);
-  if (std::optional<int64_t> count = KernelBuilder::known(share);
-      count && turns * runs >= *count) {
+  if (std::optional<int64_t> lines = KernelBuilder::known(share);
+      lines && turns * runs >= *lines) {
     // Asking for many lines at once keeps others waiting.
-    int64_t step = llvm::divideCeil(*count * lineFloats, turns * runs);
+    int64_t step = llvm::divideCeil(*lines * line, turns * runs);
     ahead = {first, first, step, step * turns};
     return;
   }
-  b.loop(share, {}, [&](Value line, ValueRange) {
-    b.prefetch(weights.memory, b.add(first, b.mul(line, lineFloats)));
+  b.loop(share, {}, [&](Value i, ValueRange) {
+    b.prefetch(weights.memory, b.add(first, b.mul(i, line)));
     return SmallVector<Value>();
   });
 }
 
 void ContractLowering::fetchAhead(Value turn) {
   if (ahead.first)
-    b.prefetch(weights.memory,
-               b.add(ahead.place, b.mul(turn, ahead.turnFloats)));
+    b.prefetch(weights.memory, b.add(ahead.place, b.mul(turn, ahead.turnStep)));
 }
 
 void ContractLowering::startRun(Value number) {
   if (ahead.first)
-    ahead.place = b.add(ahead.first, b.mul(number, ahead.runFloats));
+    ahead.place = b.add(ahead.first, b.mul(number, ahead.runStep));
 }
 
 /// The output's indices of a tile's rows, without the last one.
@@ -296,11 +306,16 @@ void ContractLowering::fetchEnds(const TilePlace &place,
   }
 }
 
+SmallVector<Value> ContractLowering::startRow(const TilePlace &place) {
+  int64_t vectors = llvm::divideCeil(place.columns, lanes);
+  return SmallVector<Value>(vectors, b.zeros(lanes, sumType));
+}
+
 void ContractLowering::emitTile(const TilePlace &place) {
   SmallVector<SmallVector<Value>> rows = getRowIndices(place);
-  int64_t vectors = llvm::divideCeil(place.columns, lanes);
-  Value zero = b.zeros(lanes, sumType);
-  SmallVector<Value> sums(place.rows * vectors, zero);
+  SmallVector<Value> start = startRow(place), sums;
+  for (int64_t row = 0; row < place.rows; ++row)
+    sums.append(start);
   fetchEnds(place, rows);
   storeRows(place, rows, sumTaps(place, rows, sums));
 }

@@ -52,10 +52,17 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
     TargetInfo target = getTargetInfo(getOperation());
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<ContractOp, PackOp, StageOp, WindowOp>(op))
+      if (isa<ContractOp, PackOp, StageOp, WindowOp, linalg::GenericOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
+      if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+        if (kernels::lowerLookupLoop(generic, target)) {
+          op->erase();
+          ++numLowered;
+        }
+        continue;
+      }
       if (auto contract = dyn_cast<ContractOp>(op)) {
         if (failed(lowerContract(contract, target, threads)))
           return signalPassFailure();

@@ -5,6 +5,7 @@
 
 #include "KernelBuilder.h"
 #include "OnnxQuant/Support/TargetInfo.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace onnxquant::kernels {
 
@@ -24,6 +25,9 @@ llvm::LogicalResult lowerMatrixContract(onnxq::ContractOp op,
                                         const TargetInfo &target);
 /// Those of bytes whose weights are ordered in windows.
 void lowerQuadContract(onnxq::ContractOp op, const TargetInfo &target);
+/// An elementwise op that only looks bytes up, in vectors where the target can;
+/// tells whether it has.
+bool lowerLookupLoop(mlir::linalg::GenericOp op, const TargetInfo &target);
 void lowerPack(onnxq::PackOp op, const TargetInfo &target);
 void lowerStage(onnxq::StageOp op, const TargetInfo &target);
 void lowerWindow(onnxq::WindowOp op, const TargetInfo &target, int64_t threads);

@@ -17,6 +17,9 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::kernels;
 
+/// Columns of a tile with AVX-512, and products of a row of taps.
+static constexpr int64_t mostColumns = 8, mostProducts = 128;
+
 namespace {
 class PairedWindowLowering : public WindowLowering {
 public:
@@ -33,8 +36,9 @@ protected:
                 ArrayRef<std::pair<int64_t, int64_t>> taps) override;
 
 private:
-  static constexpr int64_t half = onnxq::WindowOp::packedChannels / 2;
-  using Halves = std::array<Value, 2>;
+  static constexpr int64_t packed = onnxq::WindowOp::packedChannels;
+  /// 16 channels: two vectors with AVX2, one with AVX-512.
+  using Parts = SmallVector<Value, 2>;
 
   /// A row of the input that taps read, and the step between its columns.
   struct SourceRow {
@@ -45,20 +49,25 @@ private:
   void makeBorder();
   SourceRow getSourceRow(int64_t tap);
   Value loadRow(int64_t tap, Value column, Value channel);
-  Halves loadElement(int64_t pair, Value column, Value channel);
-  Halves getOutside();
-  Halves loadPayload(Value place);
-  Halves addProducts(Halves sums, Halves element, Halves weight);
+  Parts loadElement(int64_t pair, Value column, Value channel);
+  Parts getOutside();
+  Parts loadPayload(Value place);
+  Parts addProducts(Parts sums, Parts element, Parts weight);
   /// 16 sums.
-  Halves loadSums(Value place);
+  Parts loadSums(Value place);
   using Taps = std::pair<int64_t, int64_t>;
   void addPair(int64_t pair, Value corner, Value place, Value channel,
-               ArrayRef<Taps> taps, MutableArrayRef<Halves> sums);
+               ArrayRef<Taps> taps, MutableArrayRef<Parts> sums);
   void addPairInside(int64_t pair, Value corner, Value place, Value channel,
-                     ArrayRef<Taps> taps, MutableArrayRef<Halves> sums);
+                     ArrayRef<Taps> taps, MutableArrayRef<Parts> sums);
   void emitBlock(Value column, Value corner, Value block, Value channel,
                  ArrayRef<Taps> taps);
 
+  void finishColumns(Value column, Value channel, ArrayRef<Value> sums);
+
+  /// Channels of a vector of sums.
+  int64_t width;
+  bool hasVNNI, joinsColumns;
   Value zero;
   /// A row of the zero point, if rows of taps lie outside.
   Value border;
@@ -68,7 +77,12 @@ private:
 
 PairedWindowLowering::PairedWindowLowering(onnxq::WindowOp op,
                                            const TargetInfo &target)
-    : WindowLowering(op, target) {
+    : WindowLowering(op, target), width(target.hasAVX512 ? packed : packed / 2),
+      hasVNNI(target.hasAVX512VNNI), joinsColumns(rounded && target.hasAVX512) {
+  // Sums of one vector leave room for more columns.
+  if (width == packed)
+    columns = std::clamp<int64_t>(mostProducts / lastOf(op.getKernel()), 1,
+                                  mostColumns);
   zero = op.getPad();
   if (!zero)
     zero = arith::ConstantIntOp::create(b, 0, /*width=*/8);
@@ -124,11 +138,11 @@ void PairedWindowLowering::startRow() {
 Value PairedWindowLowering::loadRow(int64_t tap, Value column, Value channel) {
   const SourceRow &row = rows[tap];
   Value place = b.add(b.add(row.place, channel), b.mul(column, row.step));
-  return b.loadVector(row.memory, place, 2 * half, 2 * half, in.element);
+  return b.loadVector(row.memory, place, packed, packed, in.element);
 }
 
 /// The elements of two rows in turn, or of the last one.
-PairedWindowLowering::Halves
+PairedWindowLowering::Parts
 PairedWindowLowering::loadElement(int64_t pair, Value column, Value channel) {
   auto widen = [&](Value bytes, Type element) -> Value {
     auto type = cast<VectorType>(bytes.getType()).clone(element);
@@ -136,37 +150,38 @@ PairedWindowLowering::loadElement(int64_t pair, Value column, Value channel) {
       return arith::ExtUIOp::create(b, type, bytes);
     return arith::ExtSIOp::create(b, type, bytes);
   };
-  Halves halves;
+  Parts parts;
   Value first = loadRow(2 * pair, column, channel);
   if (2 * pair + 1 < op.getKernel()[0]) {
     Value second = loadRow(2 * pair + 1, column, channel);
-    for (int64_t h = 0; h < 2; ++h) {
+    for (int64_t at = 0; at < packed; at += width) {
       SmallVector<int64_t> order;
-      for (int64_t i = h * half; i < (h + 1) * half; ++i)
-        order.append({i, i + 2 * half});
+      for (int64_t i = at; i < at + width; ++i)
+        order.append({i, i + packed});
       Value bytes = vector::ShuffleOp::create(b, first, second, order);
-      halves[h] = widen(bytes, b.getI16Type());
+      parts.push_back(widen(bytes, b.getI16Type()));
     }
-    return halves;
+    return parts;
   }
-  for (int64_t h = 0; h < 2; ++h) {
-    Value bytes = vector::ExtractStridedSliceOp::create(
-        b, first, ArrayRef<int64_t>{h * half}, ArrayRef<int64_t>{half},
-        ArrayRef<int64_t>{1});
-    halves[h] =
-        vector::BitCastOp::create(b, VectorType::get(2 * half, b.getI16Type()),
-                                  widen(bytes, b.getI32Type()));
+  for (int64_t at = 0; at < packed; at += width) {
+    Value bytes = first;
+    if (width < packed)
+      bytes = vector::ExtractStridedSliceOp::create(
+          b, first, ArrayRef<int64_t>{at}, ArrayRef<int64_t>{width},
+          ArrayRef<int64_t>{1});
+    parts.push_back(
+        vector::BitCastOp::create(b, VectorType::get(2 * width, b.getI16Type()),
+                                  widen(bytes, b.getI32Type())));
   }
-  return halves;
+  return parts;
 }
 
 /// An element beside the input.
-PairedWindowLowering::Halves PairedWindowLowering::getOutside() {
+PairedWindowLowering::Parts PairedWindowLowering::getOutside() {
   Value wide = op.getInputUnsigned()
                    ? Value(arith::ExtUIOp::create(b, b.getI16Type(), zero))
                    : Value(arith::ExtSIOp::create(b, b.getI16Type(), zero));
-  Value all = b.broadcast(wide, 2 * half);
-  return {all, all};
+  return Parts(packed / width, b.broadcast(wide, 2 * width));
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,28 +189,35 @@ PairedWindowLowering::Halves PairedWindowLowering::getOutside() {
 //===----------------------------------------------------------------------===//
 
 /// 32 numbers of the packed weights.
-PairedWindowLowering::Halves PairedWindowLowering::loadPayload(Value place) {
-  Halves halves;
-  for (int64_t h = 0; h < 2; ++h)
-    halves[h] = b.loadVector(weights->memory, b.add(place, h * 2 * half),
-                             2 * half, 2 * half, weights->element);
-  return halves;
+PairedWindowLowering::Parts PairedWindowLowering::loadPayload(Value place) {
+  Parts parts;
+  for (int64_t at = 0; at < packed; at += width)
+    parts.push_back(b.loadVector(weights->memory, b.add(place, 2 * at),
+                                 2 * width, 2 * width, weights->element));
+  return parts;
 }
 
-PairedWindowLowering::Halves PairedWindowLowering::loadSums(Value place) {
-  Halves halves = loadPayload(place);
-  for (Value &half32 : halves)
-    half32 = vector::BitCastOp::create(b, VectorType::get(half, b.getI32Type()),
-                                       half32);
-  return halves;
+PairedWindowLowering::Parts PairedWindowLowering::loadSums(Value place) {
+  Parts parts = loadPayload(place);
+  for (Value &part : parts)
+    part = vector::BitCastOp::create(b, VectorType::get(width, b.getI32Type()),
+                                     part);
+  return parts;
 }
 
-PairedWindowLowering::Halves
-PairedWindowLowering::addProducts(Halves sums, Halves element, Halves weight) {
-  for (int64_t h = 0; h < 2; ++h) {
-    Value products = callIntrinsic(b, b.getLoc(), "llvm.x86.avx2.pmadd.wd",
-                                   sums[h].getType(), {element[h], weight[h]});
-    sums[h] = arith::AddIOp::create(b, sums[h], products);
+PairedWindowLowering::Parts
+PairedWindowLowering::addProducts(Parts sums, Parts element, Parts weight) {
+  for (auto [sum, x, w] : llvm::zip(sums, element, weight)) {
+    Type type = sum.getType();
+    if (hasVNNI) {
+      sum = callIntrinsic(b, b.getLoc(), "llvm.x86.avx512.vpdpwssd.512", type,
+                          {sum, x, w});
+      continue;
+    }
+    StringRef name = width == packed ? "llvm.x86.avx512.pmaddw.d.512"
+                                     : "llvm.x86.avx2.pmadd.wd";
+    Value products = callIntrinsic(b, b.getLoc(), name, type, {x, w});
+    sum = arith::AddIOp::create(b, sum, products);
   }
   return sums;
 }
@@ -209,12 +231,12 @@ void PairedWindowLowering::emitTile(
     Value column, ArrayRef<std::pair<int64_t, int64_t>> taps) {
   Value corner =
       b.sub(b.mul(column, lastOf(op.getStrides())), b.index(op.getPads()[1]));
-  int64_t blocks = llvm::divideCeil(channels, 2 * half);
+  int64_t blocks = llvm::divideCeil(channels, packed);
   forRows([&] {
     b.loop(b.index(blocks), {}, [&](Value i, ValueRange) {
-      Value channel = b.mul(i, 2 * half);
-      if (channels % (2 * half) != 0)
-        channel = b.min(channel, b.index(channels - 2 * half));
+      Value channel = b.mul(i, packed);
+      if (channels % packed != 0)
+        channel = b.min(channel, b.index(channels - packed));
       emitBlock(column, corner, b.mul(i, op.getPackedBlock()), channel, taps);
       return SmallVector<Value>();
     });
@@ -225,7 +247,7 @@ void PairedWindowLowering::emitTile(
 /// once, from the left, and goes to all output columns that it is a tap of.
 void PairedWindowLowering::addPair(int64_t pair, Value corner, Value place,
                                    Value channel, ArrayRef<Taps> taps,
-                                   MutableArrayRef<Halves> sums) {
+                                   MutableArrayRef<Parts> sums) {
   int64_t stride = lastOf(op.getStrides());
   int64_t dilation = lastOf(op.getDilations());
   int64_t length = lastOf(op.getKernel());
@@ -233,7 +255,7 @@ void PairedWindowLowering::addPair(int64_t pair, Value corner, Value place,
   bool hasZero = KernelBuilder::known(zero) != 0;
   int64_t end = (tile - 1) * stride + (length - 1) * dilation;
   for (int64_t x = 0; x <= end; ++x) {
-    std::optional<Halves> element;
+    std::optional<Parts> element;
     for (int64_t i = 0; i < tile; ++i) {
       int64_t offset = x - i * stride, tap = offset / dilation;
       if (offset < 0 || offset % dilation != 0 || tap >= length)
@@ -244,7 +266,7 @@ void PairedWindowLowering::addPair(int64_t pair, Value corner, Value place,
       if (!element)
         element = isInside ? loadElement(pair, b.add(corner, x), channel)
                            : getOutside();
-      Halves weight = loadPayload(b.add(place, 4 * half * tap));
+      Parts weight = loadPayload(b.add(place, 2 * packed * tap));
       sums[i] = addProducts(sums[i], *element, weight);
     }
   }
@@ -255,49 +277,90 @@ void PairedWindowLowering::addPair(int64_t pair, Value corner, Value place,
 void PairedWindowLowering::addPairInside(int64_t pair, Value corner,
                                          Value place, Value channel,
                                          ArrayRef<Taps> taps,
-                                         MutableArrayRef<Halves> sums) {
+                                         MutableArrayRef<Parts> sums) {
   Value isInside = rows[2 * pair].isInside;
   if (2 * pair + 1 < op.getKernel()[0])
     isInside = arith::OrIOp::create(b, isInside, rows[2 * pair + 1].isInside);
-  SmallVector<Type> types(2 * sums.size(), sums[0][0].getType());
+  size_t each = sums[0].size();
+  SmallVector<Type> types(each * sums.size(), sums[0][0].getType());
   auto branch = scf::IfOp::create(b, types, isInside, /*withElseRegion=*/true);
-  auto yield = [&](ArrayRef<Halves> values) {
+  auto yield = [&](ArrayRef<Parts> values) {
     SmallVector<Value> all;
-    for (const Halves &halves : values)
-      all.append(halves.begin(), halves.end());
+    for (const Parts &parts : values)
+      all.append(parts.begin(), parts.end());
     scf::YieldOp::create(b, all);
   };
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Halves> added(sums.begin(), sums.end());
+  SmallVector<Parts> added(sums.begin(), sums.end());
   addPair(pair, corner, place, channel, taps, added);
   yield(added);
   b.setInsertionPointToStart(branch.elseBlock());
-  SmallVector<Halves> kept(sums.begin(), sums.end());
+  SmallVector<Parts> kept(sums.begin(), sums.end());
   if (KernelBuilder::known(zero) != 0) {
-    Halves back = loadSums(b.add(place, 4 * half * lastOf(op.getKernel())));
-    for (Halves &halves : kept)
-      for (int64_t h = 0; h < 2; ++h)
-        halves[h] = arith::AddIOp::create(b, halves[h], back[h]);
+    Parts back = loadSums(b.add(place, 2 * packed * lastOf(op.getKernel())));
+    for (Parts &parts : kept)
+      for (auto [part, more] : llvm::zip(parts, back))
+        part = arith::AddIOp::create(b, part, more);
   }
   yield(kept);
-  for (auto [i, halves] : llvm::enumerate(sums))
-    halves = {branch.getResult(2 * i), branch.getResult(2 * i + 1)};
+  for (auto [i, parts] : llvm::enumerate(sums))
+    for (auto [j, part] : llvm::enumerate(parts))
+      part = branch.getResult(each * i + j);
 }
 
 /// 16 channels of a tile.
 void PairedWindowLowering::emitBlock(Value column, Value corner, Value block,
                                      Value channel, ArrayRef<Taps> taps) {
-  SmallVector<Halves> sums(taps.size(), loadSums(block));
+  SmallVector<Parts> sums(taps.size(), loadSums(block));
   for (int64_t pair = 0; pair < op.getPackedPairs(); ++pair) {
-    Value place = b.add(block, 4 * half + pair * op.getPackedPair());
+    Value place = b.add(block, 2 * packed + pair * op.getPackedPair());
     if (op.leavesOutRows())
       addPairInside(pair, corner, place, channel, taps, sums);
     else
       addPair(pair, corner, place, channel, taps, sums);
   }
-  for (auto [i, halves] : llvm::enumerate(sums))
-    finish(b.add(column, i), channel, 2 * half, b.concat(halves));
+  SmallVector<Value> whole;
+  for (const Parts &parts : sums)
+    whole.push_back(b.concat(parts));
+  finishColumns(column, channel, whole);
+}
+
+/// Columns whose bytes fill a vector are narrowed together.
+void PairedWindowLowering::finishColumns(Value column, Value channel,
+                                         ArrayRef<Value> sums) {
+  int64_t together = joinsColumns ? 4 : 1, done = 0;
+  while (!sums.empty()) {
+    while (together > static_cast<int64_t>(sums.size()))
+      together /= 2;
+    Value first = b.add(column, done);
+    done += together;
+    ArrayRef<Value> joined = sums.take_front(together);
+    sums = sums.drop_front(together);
+    if (together == 1) {
+      finish(first, channel, packed, joined.front());
+      continue;
+    }
+    SmallVector<Value> arguments = {b.concat(joined)};
+    for (size_t extra = 0; extra < extras.size(); ++extra) {
+      SmallVector<Value> parts;
+      for (int64_t i = 0; i < together; ++i)
+        parts.push_back(loadExtra(extra, b.add(first, i), channel, packed));
+      arguments.push_back(b.concat(parts));
+    }
+    Value bytes =
+        emitRounded(b, *rounded,
+                    b.repeatOnVectors(op.getEpilogue(), arguments,
+                                      together * packed, rounded->number));
+    for (int64_t i = 0; i < together; ++i) {
+      Value part = vector::ExtractStridedSliceOp::create(
+          b, bytes, ArrayRef<int64_t>{i * packed}, ArrayRef<int64_t>{packed},
+          ArrayRef<int64_t>{1});
+      Value place =
+          b.add(b.mul(b.add(first, i), out.strides[spatial]), channel);
+      b.storeVector(part, out.memory, b.add(rowTarget, place), packed);
+    }
+  }
 }
 
 void kernels::lowerPairedWindow(onnxq::WindowOp op, const TargetInfo &target) {

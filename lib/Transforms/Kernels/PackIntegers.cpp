@@ -187,6 +187,22 @@ static int64_t countRows(ContractOp op) {
   return std::max<int64_t>(rows, 1);
 }
 
+/// The rows of a tile of AVX-512's dot products: fewer than eight where the
+/// last tile would repeat many of them.
+static int64_t chooseRows(int64_t rows) {
+  constexpr int64_t most = 8, least = 6;
+  // Half a cycle per row and vector, and what a step takes besides.
+  auto getCost = [&](int64_t tall) {
+    return llvm::divideCeil(rows, tall) * (2 * tall + 1);
+  };
+  int64_t best = most;
+  for (int64_t tall = most - 1; tall >= least; --tall)
+    // More rows read the weights less often.
+    if (100 * getCost(tall) < 97 * getCost(best))
+      best = tall;
+  return best;
+}
+
 void IntegerPacker::setPlan(PackingKind kind, int64_t depth, int64_t mr,
                             int64_t vectors) {
   int64_t lanes = getDotLanes(kind, target);
@@ -269,7 +285,7 @@ void IntegerPacker::choose() {
   bool isFours = groups == 1 || channels % 4 == 0;
   if (isBytes && isFours) {
     if (getDotLanes(PackingKind::Vnni, target) == 16)
-      return setPlan(PackingKind::Vnni, 4, 8, 2);
+      return setPlan(PackingKind::Vnni, 4, chooseRows(countRows(op)), 2);
     if (getDotLanes(PackingKind::Vnni, target) == 8)
       return setPlan(PackingKind::Vnni, 4, 6, 2);
     if (prefersMatrices())

@@ -113,7 +113,9 @@ Value kernels::emitClamped(ImplicitLocOpBuilder &b, Value number, int64_t low,
 std::optional<RoundedEpilogue> kernels::matchRounded(Region &epilogue,
                                                      const TargetInfo &target) {
   auto yield = cast<onnxq::YieldOp>(epilogue.front().getTerminator());
-  std::optional<ClampedByte> byte = matchClamped(yield.getValue());
+  auto entry = yield.getValue().getDefiningOp<onnxq::EntryOp>();
+  std::optional<ClampedByte> byte =
+      matchClamped(entry ? entry.getByte() : yield.getValue());
   if (!byte)
     return std::nullopt;
   Value sum = byte->number;
@@ -123,21 +125,29 @@ std::optional<RoundedEpilogue> kernels::matchRounded(Region &epilogue,
     sum = add.getLhs();
   }
   auto round = sum.getDefiningOp<math::RoundEvenOp>();
-  return RoundedEpilogue{
-      round.getOperand(),
-      zero,
-      byte->low,
-      byte->high,
-      target.hasAVX2,
-      target.arch == TargetInfo::Arch::AArch64 || target.hasRVV};
+  return RoundedEpilogue{round.getOperand(),
+                         zero,
+                         byte->low,
+                         byte->high,
+                         entry ? entry.getTable() : DenseIntElementsAttr(),
+                         target.hasAVX2,
+                         target.hasAVX512,
+                         target.arch == TargetInfo::Arch::AArch64 ||
+                             target.hasRVV};
+}
+
+/// Part `number` of a vector, of `count` elements.
+static Value takePart(KernelBuilder &b, Value vector, int64_t number,
+                      int64_t count) {
+  return vector::ExtractStridedSliceOp::create(
+      b, vector, ArrayRef<int64_t>{number * count}, ArrayRef<int64_t>{count},
+      ArrayRef<int64_t>{1});
 }
 
 /// Half of a vector.
 static Value takeHalf(KernelBuilder &b, Value vector, bool isUpper) {
   int64_t half = cast<VectorType>(vector.getType()).getNumElements() / 2;
-  return vector::ExtractStridedSliceOp::create(
-      b, vector, ArrayRef<int64_t>{isUpper ? half : 0}, ArrayRef<int64_t>{half},
-      ArrayRef<int64_t>{1});
+  return takePart(b, vector, isUpper, half);
 }
 
 static Value splat(KernelBuilder &b, VectorType type, Attribute value) {
@@ -185,6 +195,42 @@ static Value emitPlain(KernelBuilder &b, const RoundedEpilogue &rounded,
   return arith::TruncIOp::create(b, type.clone(b.getI8Type()), x);
 }
 
+/// Bytes that narrowing saturated, clamped to the bounds that are left.
+static Value clampLow(KernelBuilder &b, const RoundedEpilogue &rounded,
+                      Value bytes) {
+  bool hasSign = rounded.low < 0;
+  if (rounded.low == (hasSign ? -128 : 0))
+    return bytes;
+  Value low = splat(b, cast<VectorType>(bytes.getType()),
+                    b.getI8IntegerAttr(static_cast<int8_t>(rounded.low)));
+  if (hasSign)
+    return arith::MaxSIOp::create(b, bytes, low);
+  return arith::MaxUIOp::create(b, bytes, low);
+}
+
+/// Words with the zero point added.
+static Value addZero(KernelBuilder &b, const RoundedEpilogue &rounded,
+                     Value words) {
+  if (rounded.zero == 0)
+    return words;
+  auto type = cast<VectorType>(words.getType());
+  StringRef name = type.getNumElements() == 32 ? "llvm.sadd.sat.v32i16"
+                                               : "llvm.sadd.sat.v16i16";
+  return callIntrinsic(
+      b, b.getLoc(), name, type,
+      {words, splat(b, type, b.getI16IntegerAttr(rounded.zero))});
+}
+
+/// A vector of bytes with its groups of four in another order.
+static Value orderFours(KernelBuilder &b, Value bytes,
+                        ArrayRef<int64_t> order) {
+  auto type = cast<VectorType>(bytes.getType());
+  Value fours = vector::BitCastOp::create(
+      b, VectorType::get(type.getNumElements() / 4, b.getI32Type()), bytes);
+  fours = vector::ShuffleOp::create(b, fours, fours, order);
+  return vector::BitCastOp::create(b, type, fours);
+}
+
 /// 16 numbers with 32-byte vectors. What is too small, or isn't a number,
 /// becomes the least integer; narrowing and adding saturate, so that only what
 /// is too large needs a bound before.
@@ -204,32 +250,73 @@ static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
   auto words = VectorType::get(16, b.getI16Type());
   Value packed = callIntrinsic(b, loc, "llvm.x86.avx2.packssdw", words,
                                {convert(false), convert(true)});
-  if (rounded.zero != 0)
-    packed = callIntrinsic(
-        b, loc, "llvm.sadd.sat.v16i16", words,
-        {packed, splat(b, words, b.getI16IntegerAttr(rounded.zero))});
-  bool hasSign = rounded.low < 0;
-  StringRef name =
-      hasSign ? "llvm.x86.sse2.packsswb.128" : "llvm.x86.sse2.packuswb.128";
-  auto type = VectorType::get(16, b.getI8Type());
+  packed = addZero(b, rounded, packed);
+  StringRef name = rounded.low < 0 ? "llvm.x86.sse2.packsswb.128"
+                                   : "llvm.x86.sse2.packuswb.128";
   Value bytes =
-      callIntrinsic(b, loc, name, type,
+      callIntrinsic(b, loc, name, VectorType::get(16, b.getI8Type()),
                     {takeHalf(b, packed, false), takeHalf(b, packed, true)});
-  bytes = vector::ShuffleOp::create(
-      b, bytes, bytes,
-      ArrayRef<int64_t>{0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15});
-  if (rounded.low == (hasSign ? -128 : 0))
-    return bytes;
-  Value low =
-      splat(b, type, b.getI8IntegerAttr(static_cast<int8_t>(rounded.low)));
-  if (hasSign)
-    return arith::MaxSIOp::create(b, bytes, low);
-  return arith::MaxUIOp::create(b, bytes, low);
+  return clampLow(b, rounded, orderFours(b, bytes, {0, 2, 1, 3}));
+}
+
+/// 32 or 64 numbers with 64-byte vectors, in the same way.
+static Value emitAVX512(KernelBuilder &b, const RoundedEpilogue &rounded,
+                        Value numbers) {
+  Location loc = b.getLoc();
+  int64_t count = cast<VectorType>(numbers.getType()).getNumElements();
+  auto sixteen = VectorType::get(16, b.getF32Type());
+  auto whole = VectorType::get(16, b.getI32Type());
+  Value high =
+      splat(b, sixteen, b.getF32FloatAttr(rounded.high - rounded.zero));
+  Value rounding = arith::ConstantOp::create(b, b.getI32IntegerAttr(4));
+  Value all = arith::ConstantOp::create(b, b.getI16IntegerAttr(-1));
+  auto convert = [&](int64_t part) {
+    Value x = callIntrinsic(b, loc, "llvm.x86.avx512.min.ps.512", sixteen,
+                            {high, takePart(b, numbers, part, 16), rounding});
+    return callIntrinsic(b, loc, "llvm.x86.avx512.mask.cvtps2dq.512", whole,
+                         {x, b.zeros(16, b.getI32Type()), all, rounding});
+  };
+  auto pack = [&](int64_t part) {
+    Value words = callIntrinsic(b, loc, "llvm.x86.avx512.packssdw.512",
+                                VectorType::get(32, b.getI16Type()),
+                                {convert(part), convert(part + 1)});
+    return addZero(b, rounded, words);
+  };
+  // Groups of four are in the order of 16 bytes, then of parts.
+  bool hasSign = rounded.low < 0;
+  Value bytes;
+  if (count == 32) {
+    Value words = pack(0);
+    bytes = callIntrinsic(
+        b, loc, hasSign ? "llvm.x86.avx2.packsswb" : "llvm.x86.avx2.packuswb",
+        VectorType::get(32, b.getI8Type()),
+        {takeHalf(b, words, false), takeHalf(b, words, true)});
+    bytes = orderFours(b, bytes, {0, 4, 2, 6, 1, 5, 3, 7});
+  } else {
+    Value first = pack(0), second = pack(2);
+    bytes = callIntrinsic(b, loc,
+                          hasSign ? "llvm.x86.avx512.packsswb.512"
+                                  : "llvm.x86.avx512.packuswb.512",
+                          VectorType::get(64, b.getI8Type()), {first, second});
+    bytes = orderFours(b, bytes,
+                       {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15});
+  }
+  return clampLow(b, rounded, bytes);
+}
+
+static Value emitBytes(KernelBuilder &b, const RoundedEpilogue &rounded,
+                       Value numbers) {
+  int64_t lanes = cast<VectorType>(numbers.getType()).getNumElements();
+  if (rounded.hasAVX512 && (lanes == 32 || lanes == 64))
+    return emitAVX512(b, rounded, numbers);
+  return rounded.hasAVX2 && lanes == 16 ? emitAVX2(b, rounded, numbers)
+                                        : emitPlain(b, rounded, numbers);
 }
 
 Value kernels::emitRounded(KernelBuilder &b, const RoundedEpilogue &rounded,
                            Value numbers) {
-  int64_t lanes = cast<VectorType>(numbers.getType()).getNumElements();
-  return rounded.hasAVX2 && lanes == 16 ? emitAVX2(b, rounded, numbers)
-                                        : emitPlain(b, rounded, numbers);
+  Value bytes = emitBytes(b, rounded, numbers);
+  if (!rounded.table)
+    return bytes;
+  return onnxq::EntryOp::create(b, bytes, rounded.table);
 }

@@ -50,8 +50,10 @@ struct RoundedEpilogue {
   mlir::Value number;
   /// The zero point and the bounds, both bytes without sign or both with one.
   int64_t zero, low, high;
-  /// Whether x86's instructions of 32 bytes are there.
-  bool hasAVX2;
+  /// The table that the byte is looked up in; null if it is the result.
+  mlir::DenseIntElementsAttr table;
+  /// Whether x86's instructions of 32 and of 64 bytes are there.
+  bool hasAVX2, hasAVX512;
   /// Whether rounding and converting takes longer than an addition.
   bool byAddition;
 };

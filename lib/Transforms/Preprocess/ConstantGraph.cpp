@@ -106,8 +106,10 @@ int64_t GraphFinder::collectLeaves(Operation *op) {
 
 bool GraphFinder::isComputable(Operation *op) {
   // What is stored quantized stays so.
+  bool isStored = isa<DequantizeLinearOp, microsoft::DequantizeLinearOp>(op) &&
+                  !op->hasAttr(foldedAttr);
   if (!isa<NodeOpInterface>(op) || !isPure(op) || op->getNumRegions() > 0 ||
-      isa<ConstantOp, DequantizeLinearOp, microsoft::DequantizeLinearOp>(op))
+      isa<ConstantOp>(op) || isStored)
     return false;
   if (!llvm::all_of(op->getOperands(),
                     [&](Value value) { return isKnown(value, nodes); }))

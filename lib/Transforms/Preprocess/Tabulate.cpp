@@ -188,6 +188,7 @@ static Value computeTable(OpBuilder &b, const ByteFunction &function) {
     Operation *copy = b.clone(*op, mapping);
     copy->removeAttr(resultNamesAttr);
     copy->removeAttr(dimParamsAttr);
+    copy->setAttr(foldedAttr, b.getUnitAttr());
     copy->getResult(0).setType(resized(op->getResult(0)));
   }
   return mapping.lookup(last->getResult(0));

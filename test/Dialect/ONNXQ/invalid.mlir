@@ -70,3 +70,11 @@ func.func @other_shape(%x: tensor<8xui8>, %table: tensor<256xui8>) {
   %y = onnxq.lookup %x in %table : tensor<8xui8>, tensor<256xui8> -> tensor<9xui8>
   return
 }
+
+// -----
+
+func.func @short_entries(%x: i8) {
+  // expected-error@+1 {{expects a table of 256 entries, but got 'tensor<255xi8>' [C1]}}
+  %y = onnxq.entry %x of dense<7> : tensor<255xi8> : i8
+  return
+}

@@ -26,3 +26,12 @@ func.func @lookup(%x: tensor<1x8xi8>, %table: tensor<256xui8>) -> tensor<1x8xui8
   %y = onnxq.lookup %x in %table : tensor<1x8xi8>, tensor<256xui8> -> tensor<1x8xui8>
   return %y : tensor<1x8xui8>
 }
+
+// CHECK-LABEL: func.func @entry
+func.func @entry(%x: i8, %v: vector<16xi8>) -> (i8, vector<16xi8>) {
+  // CHECK: onnxq.entry %{{.*}} of dense<7> : tensor<256xi8> : i8
+  %y = onnxq.entry %x of dense<7> : tensor<256xi8> : i8
+  // CHECK: onnxq.entry %{{.*}} of dense<7> : tensor<256xi8> : vector<16xi8>
+  %w = onnxq.entry %v of dense<7> : tensor<256xi8> : vector<16xi8>
+  return %y, %w : i8, vector<16xi8>
+}

@@ -67,3 +67,31 @@ func.func @into_broadcast(%x: tensor<4xf32>, %y: tensor<4x8xf32>) -> tensor<4x8x
   } -> tensor<4x8xf32>
   return %1 : tensor<4x8xf32>
 }
+
+// What makes bytes of a kernel's sums is left for the kernel.
+// CHECK-LABEL: func @narrowing
+// CHECK: onnxq.contract
+// CHECK: linalg.generic
+// CHECK: arith.trunci
+// CHECK: linalg.yield
+// CHECK: linalg.generic
+// CHECK: arith.addi
+func.func @narrowing(%x: tensor<4x8xi8>, %w: tensor<1x8x8xi8>, %z: tensor<4x8xi8>) -> tensor<4x8xi8> {
+  %s = tensor.empty() : tensor<4x8xi32>
+  %e = tensor.empty() : tensor<4x8xi8>
+  %sums = onnxq.contract ins(%x, %w : tensor<4x8xi8>, tensor<1x8x8xi8>) outs(%s : tensor<4x8xi32>) {
+  ^bb0(%acc: i32):
+    onnxq.yield %acc : i32
+  } -> tensor<4x8xi32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%sums : tensor<4x8xi32>) outs(%e : tensor<4x8xi8>) {
+  ^bb0(%a: i32, %b: i8):
+    %r = arith.trunci %a : i32 to i8
+    linalg.yield %r : i8
+  } -> tensor<4x8xi8>
+  %1 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%0, %z : tensor<4x8xi8>, tensor<4x8xi8>) outs(%e : tensor<4x8xi8>) {
+  ^bb0(%a: i8, %c: i8, %b: i8):
+    %r = arith.addi %a, %c : i8
+    linalg.yield %r : i8
+  } -> tensor<4x8xi8>
+  return %1 : tensor<4x8xi8>
+}

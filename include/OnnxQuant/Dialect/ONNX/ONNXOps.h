@@ -31,6 +31,8 @@ inline constexpr llvm::StringLiteral resultNamesAttr = "onnx_result_names";
 inline constexpr llvm::StringLiteral dimParamsAttr = "onnx_dim_params";
 inline constexpr llvm::StringLiteral docStringAttr = "onnx_doc_string";
 inline constexpr llvm::StringLiteral metadataAttr = "onnx_metadata";
+/// On nodes that are computed when constants are folded, whatever they are.
+inline constexpr llvm::StringLiteral foldedAttr = "onnxq.folded";
 /// The same on arguments and results of a graph's function.
 inline constexpr llvm::StringLiteral argNameAttr = "onnx.name";
 inline constexpr llvm::StringLiteral argDimParamsAttr = "onnx.dim_params";

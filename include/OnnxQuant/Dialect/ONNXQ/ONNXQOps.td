@@ -7,6 +7,8 @@
 include "OnnxQuant/Dialect/ONNXQ/ONNXQDialect.td"
 include "OnnxQuant/Dialect/ONNXQ/ONNXQKernels.td"
 include "OnnxQuant/Dialect/ONNXQ/ONNXQWindow.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def ONNXQ_Words : MemRefRankOf<[I64], [1]>;
@@ -180,6 +182,30 @@ def ONNXQ_LookupOp : ONNXQ_Op<"lookup", [Pure]> {
     $input `in` $table attr-dict `:` type($input) `,` type($table) `->`
     type($result)
   }];
+  let hasVerifier = 1;
+}
+
+def ONNXQ_Bytes : AnyTypeOf<[I8, VectorOfRankAndType<[1], [I8]>]>;
+
+def ONNXQ_EntryOp : ONNXQ_Op<"entry", [Pure, SameOperandsAndResultType]
+    # ElementwiseMappable.traits> {
+  let summary = "the entry of a table";
+  let description = [{
+    What `onnxq.lookup` becomes in the region of a kernel or of an elementwise
+    op: the entry of `table` that a byte, without a sign, is the number of; for
+    a vector, one per lane.
+
+    - C1: the table has 256 entries.
+
+    Example:
+
+    ```mlir
+    %y = onnxq.entry %x of dense<7> : tensor<256xi8> : vector<16xi8>
+    ```
+  }];
+  let arguments = (ins ONNXQ_Bytes:$byte, SignlessIntElementsAttr<8>:$table);
+  let results = (outs ONNXQ_Bytes:$result);
+  let assemblyFormat = "$byte `of` $table attr-dict `:` type($byte)";
   let hasVerifier = 1;
 }
 
