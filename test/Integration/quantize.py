@@ -70,6 +70,22 @@ def layers():
     yield layer("einsum", [helper.make_node("Einsum", ["x", "w"], ["y"], "einsum", equation="bij,jk->bik")], [1, 7, 12], {"w": f32(12, 5)})
     yield layer("transposed", [helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], "up", strides=[2, 2])],
                 [1, 6, 5, 4], {"w": f32(6, 4, 2, 2), "b": f32(4)})
+    # Padding that follows from the result's size, and the other way round.
+    for name, attributes in (("same-upper", {"auto_pad": "SAME_UPPER"}), ("same-lower", {"auto_pad": "SAME_LOWER"}),
+                             ("output-shape", {"output_shape": [11, 8]})):
+        yield layer(f"transposed-{name}", [helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], "up", strides=[2, 2], **attributes)],
+                    [1, 6, 5, 4], {"w": f32(6, 4, 3, 3), "b": f32(4)})
+    # Parts of one tensor that several kernels make, with a quantizer behind: the phases of an upsampling, which another
+    # op reads as well, and the operands of a Concat.
+    yield layer("phases", [helper.make_node("ConvTranspose", ["x", "w", "b"], ["u"], "up", strides=[2, 2]),
+                           helper.make_node("Relu", ["u"], ["r"], "relu"),
+                           helper.make_node("Conv", ["r", "v"], ["c"], "conv", pads=[1, 1, 1, 1]),
+                           helper.make_node("Add", ["c", "r"], ["y"], "add")],
+                [1, 6, 5, 4], {"w": f32(6, 16, 2, 2), "b": f32(16), "v": f32(16, 16, 3, 3)})
+    yield layer("parts", [helper.make_node("Conv", ["x", "w"], ["c"], "left"), helper.make_node("Conv", ["x", "v"], ["d"], "right"),
+                          helper.make_node("Concat", ["c", "d"], ["j"], "join", axis=1), helper.make_node("Relu", ["j"], ["r"], "relu"),
+                          helper.make_node("ConvTranspose", ["r", "u"], ["y"], "up", strides=[2, 2])],
+                [1, 6, 5, 4], {"w": f32(16, 6, 1, 1), "v": f32(16, 6, 1, 1), "u": f32(32, 16, 2, 2)})
     yield layer("old", [helper.make_node("Conv", ["x", "w", "b"], ["c"], "conv"), helper.make_node("Relu", ["c"], ["r"], "relu"),
                         helper.make_node("MaxPool", ["r"], ["p"], "pool", kernel_shape=[2, 2]),
                         helper.make_node("Conv", ["p", "v"], ["y"], "last")], [1, 3, 9, 8],
@@ -109,6 +125,9 @@ def check_layer(tally, folder, name, model, data, variant, options):
     exact = variant.startswith("qlinear") and name in ("conv", "depthwise", "matmul", "matmul3d")
     difference = ties(theirs["y"], ours["y"])
     limit = 0 if exact else 1e-5
+    # Optimized, the runtime rounds float biases between quantizers to 32 bits.
+    if difference > limit and q.level_for(options) and not isinstance(plain := q.run_ort(folder, [(target, {"x": x})])[0], str):
+        difference = min(difference, ties(plain["y"], ours["y"]))
     tally.result(label, None if difference <= limit else f"differs by {difference:.2g} of the largest number")
 
 
@@ -135,6 +154,9 @@ def check_model(tally, folder, subject, ready, table, variant, options):
     if worst < 45:
         try:
             cut = q.cut_at_quantizers(folder, target, feeds, q.level_for(options))
+            # Optimized, the runtime rounds float biases between quantizers to 32 bits.
+            if cut < 90 and q.level_for(options):
+                cut = max(cut, q.cut_at_quantizers(folder, target, feeds))
         except Exception as error:
             return tally.result(label, f"{worst:.1f} dB between ONNX Runtime and our code; {str(error)[:300]}")
         print(f"{label}: {worst:.1f} dB, {cut:.1f} dB from quantizer to quantizer", flush=True)

@@ -21,6 +21,7 @@ import ort
 import quantized_models as q
 import text_images
 from harness import MODELS, ROOT, Tally, require_tools
+from quantize import variants
 
 DIGITS = ROOT / "examples" / "digits" / "digits.onnx"
 rng = np.random.default_rng(17)
@@ -107,6 +108,16 @@ def real(folder):
     voice = MODELS / "@ricky0123" / "vad-web" / "dist"
     for name, samples, states in (("v5", 512, {"state": 128}), ("v6", 512, {"state": 128}), ("legacy", 1536, {"h": 64, "c": 64})):
         feeds = models.sound(1, samples, 16000, states)
+        sounds = folder / f"sounds-{name}"
+        sounds.mkdir(exist_ok=True)
+        for rate, length in ((16000, samples), (8000, samples // 2)):
+            drawn = [models.sound(1, length, rate, states) for _ in range(4)]
+            np.savez(sounds / f"{rate}.npz", **{key: np.stack([one[key] for one in drawn]) for key in drawn[0]})
+        # Static forms are calibrated at both rates, which are branches of the model.
+        for variant, options in variants():
+            if "dynamic" not in variant and (name == "v5" or variant.endswith("channel/u8")):
+                yield Kind(f"silero-{name}/static/{variant}", voice / f"silero_vad_{name}.onnx", feeds,
+                           [*options, "--enable-subgraph"], None, sounds, slow=True)
         for form in ("integer", "qdq"):
             yield Kind(f"silero-{name}/{form}", voice / f"silero_vad_{name}.onnx", feeds,
                        ["--mode", form, "--dynamic", "--enable-subgraph"], None, slow=name != "v5")
@@ -121,7 +132,9 @@ def real(folder):
 
 def check(tally, folder, kind):
     target, arguments = folder / "kind.int8.onnx", []
-    for name, array in (kind.data or {}).items():
+    if isinstance(kind.data, pathlib.Path):
+        arguments = ["--data", kind.data]
+    for name, array in (kind.data or {}).items() if not arguments else ():
         np.save(folder / f"{name}.npy", array)
         arguments += ["--data", f"{name}={folder / name}.npy"]
     level = q.level_for([*kind.options, *(["qlinear"] if kind.name.endswith("qlinear") else [])])

@@ -30,7 +30,9 @@ FORMS = {
     "qlinear-dynamic": ["--mode", "qlinear", "--dynamic"],
     "integer-dynamic": ["--mode", "integer", "--dynamic"],
 }
-# Options, and whether a file that is made with them must differ from one without.
+# Forms with static scales where fused placement has them.
+FUSED = ("qdq", "qlinear", "integer")
+# Options, and whether a file that is made with them must differ from one without: in all forms, in some or in none.
 OPTIONS = {
     "--per-channel=false": True, "--nbits 16": True, "--nbits 4": True, "--asymmetric-input-types=false": True,
     "--asymmetric-input-types=true": False, "--activation-type s8 --weight-type s8": True, "--activation-type u16": True,
@@ -47,7 +49,8 @@ OPTIONS = {
     "--keep-removable-activations": True, "--exclude-output-quantization": False, "--force-quantize-no-input-check": False,
     "--block-size 4": True, "--block-size 4 --weight-type s4": True, "--contrib-ops": False,
     "--contrib-qdq --activation-type u16": True, "--int16-first 2": True, "--int16-tensors pooled": True,
-    "--weight-rounding sums": False, "--weight-rounding nearest": False, "--channel-scaling none": False, "--channel-scaling depthwise": False, "--bias-correction none": False,
+    "--weight-rounding sums": False, "--weight-rounding nearest": FUSED, "--channel-scaling none": FUSED,
+    "--channel-scaling depthwise": False, "--bias-correction none": FUSED,
 }
 
 
@@ -101,7 +104,7 @@ def run(tally, folder, label, ready, form, text, changes, x):
         names = [option.split("=")[0].lstrip("-") for option in options if option.startswith("--")]
         named = any(name in refusal for name in names) or re.search("(activations|weights) of (16|other)|activation-type", refusal)
         return tally.result(label, None if named else f"refused without naming the option: {refusal[:200]}")
-    if changes and target.read_bytes() == (folder / f"{form}.onnx").read_bytes():
+    if (changes is True or form in (changes or ())) and target.read_bytes() == (folder / f"{form}.onnx").read_bytes():
         return tally.result(label, "the option changes nothing")
     try:
         tally.result(label, check(folder, target, x, [*FORMS[form], *options]))

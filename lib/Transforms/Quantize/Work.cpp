@@ -59,7 +59,8 @@ bool CheapTensors::contains(Value value) const {
     if (!op || !op.isContraction() || !plan.isSelected(op))
       continue;
     std::optional<double> own = productsOf(op);
-    if (!own || *own > largestShare * total)
+    // ONNX Runtime quantizes by itself what a MatMul reads beside integers.
+    if (!own || *own > largestShare * total || isa<MatMulOp>(user))
       return false;
     products += *own;
   }
