@@ -52,7 +52,8 @@ static void describeRISCV(const MCSubtargetInfo &subtarget, TargetInfo &info) {
   info.arch = TargetInfo::Arch::RISCV;
   info.numVectors = 32;
   info.hasRVV = subtarget.checkFeatures("+zve32f");
-  info.hasFMA = info.hasRVV;
+  // Without vectors, element by element.
+  info.hasFMA = subtarget.checkFeatures("+f");
   if (!info.hasRVV)
     return;
   info.vectorBytes = 4;

@@ -21,6 +21,7 @@ TEST(TargetInfo, KnowsLevelsOfX86) {
   EXPECT_FALSE(v4.hasAVX512);
   EXPECT_EQ(v4.vectorBytes, 32);
   EXPECT_EQ(v4.numVectors, 32);
+  EXPECT_GT(v4.cacheBytes, v3.cacheBytes);
 }
 
 TEST(TargetInfo, KnowsProcessorsAndFeatures) {
@@ -49,7 +50,9 @@ TEST(TargetInfo, KnowsRISCV) {
   auto get = [](llvm::StringRef cpu, llvm::StringRef features) {
     return getTargetInfo("riscv64-unknown-linux-gnu", cpu, features);
   };
-  EXPECT_FALSE(get("generic-rv64", "+m,+a,+f,+d,+c").hasRVV);
+  TargetInfo scalar = get("generic-rv64", "+m,+a,+f,+d,+c");
+  EXPECT_FALSE(scalar.hasRVV);
+  EXPECT_TRUE(scalar.hasFMA);
   TargetInfo v = get("generic-rv64", "+m,+a,+f,+d,+c,+v");
   EXPECT_TRUE(v.hasRVV && v.hasFMA);
   EXPECT_EQ(v.vectorBytes, 16);
