@@ -16,7 +16,7 @@ TEST(TargetInfo, KnowsLevelsOfX86) {
   EXPECT_EQ(v3.vectorBytes, 32);
   EXPECT_TRUE(v3.hasFMA && v3.hasAVX2);
   EXPECT_FALSE(v3.hasAVX512 || v3.hasAVXVNNI);
-  // This level has the wide registers, but LLVM uses half of them.
+  // This level has the wide registers, of which LLVM uses half if not told.
   TargetInfo v4 = x86("x86-64-v4");
   EXPECT_FALSE(v4.hasAVX512);
   EXPECT_EQ(v4.vectorBytes, 32);
