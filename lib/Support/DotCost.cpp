@@ -19,6 +19,18 @@ int64_t onnxquant::costOfBundles(const WeightShape &weights, DotKind kind) {
   return bundleCount(weights, {quadColumns, 4}) * dotcost::bundle;
 }
 
+int64_t onnxquant::costOfWinograd(const WeightShape &weights, int64_t tiles) {
+  constexpr int64_t numbers = 16;
+  int64_t channels = weights.length;
+  int64_t panels = panelCount(weights, {quadColumns, 1});
+  int64_t products =
+      (tiles + 3) / 4 * panels * numbers * channels / 4 * dotcost::transformed;
+  int64_t transforms = tiles * (channels / 16 * dotcost::transformInput +
+                                panels * dotcost::transformOutput);
+  int64_t bytes = numbers * channels * panels * quadColumns * 2;
+  return products + transforms + bytes / 16 * dotcost::weights;
+}
+
 int64_t onnxquant::countDots(int64_t rows, int64_t columns, int64_t depth) {
   // Sixteen products: a vector per row, and per column.
   return depth * (rows + columns + rows * columns);

@@ -3,9 +3,10 @@
 
 Every case is a small graph: shapes, groups, strides, dilations, pads, signs, zero
 points, scales per tensor or channel; transposed convolutions, products of two
-activations, 16-bit activations, 4-bit weights; a part of them has the extremes of
-every type only. 96 more go through every zero point: of
-convolutions, of rounding, and of both operands of a product. Sums are computed in 64 bits by numpy, the
+activations, 16-bit activations, 4-bit weights, 3x3 convolutions large enough to be
+transformed; a part of them has the extremes of every type only. 160 more go through
+every zero point: of convolutions, of transformed ones, of rounding, and of both
+operands of a product, and through tables. Sums are computed in 64 bits by numpy, the
 rest in 32-bit floats, in the order that docs/QuantizationSemantics.md gives. Half
 of the cases leave all dimensions but channels open.
 
@@ -468,6 +469,45 @@ def halves_case(rng, graph):
     return value, requantize(sums, layer.x_scale * layer.w_scale / layer.y_scale, layer.y_zero)
 
 
+def transformed_case(rng, graph):
+    """3x3 convolutions of enough places and channels to be transformed, by themselves or with a sum and a Relu behind them."""
+    channels, columns = int(rng.choice([16, 24, 32, 40, 72])), int(rng.choice([16, 24, 27, 48]))
+    size, pads = rng.integers(8, 20, 2).tolist(), rng.integers(0, 3, 4).tolist()
+    if rng.random() < 0.3:
+        size[int(rng.integers(2))] = int(rng.integers(1, 4))
+    size = [max(n, 3 - pads[i] - pads[2 + i]) for i, n in enumerate(size)]
+    kind = rng.choice([np.uint8, np.int8])
+    x = draw(rng, kind, [int(rng.integers(1, 4)), channels, *size], rng.choice(["whole", "extreme"]))
+    layer = Layer(rng, kind, [columns, channels, 3, 3], columns, 9 * channels)
+    w = layer.w.astype(np.int64) - along(layer.w_zero.astype(np.int64), 5)
+    sums = convolve(x.astype(np.int64) - int(layer.x_zero), w, 1, [1, 1], [1, 1], pads)
+    value, c, op = graph.input(x, fixed=(1,)), graph.constant, rng.choice(["ConvInteger", "QLinearConv", "Conv"])
+    # Half of the zero points are known at run time only.
+    zero = c(layer.x_zero) if rng.random() < 0.5 else graph.input(np.array(layer.x_zero), ())
+    if op == "ConvInteger":
+        return graph.node(op, [value, c(layer.w), zero, c(layer.w_zero)], pads=pads), sums.astype(np.int32)
+    if layer.bias is not None:
+        sums = sums + along(layer.bias.astype(np.int64), 4)
+    if op == "QLinearConv":
+        operands = [layer.w, layer.w_scale, layer.w_zero, layer.y_scale, layer.y_zero, layer.bias]
+        value = graph.node(op, [value, c(layer.x_scale), zero, *map(c, operands)], pads=pads)
+        return value, requantize(sums, along(layer.factor(), 4), layer.y_zero)
+    w_zero = np.broadcast_to(layer.w_zero, layer.w_scale.shape) if layer.w_zero.ndim <= layer.w_scale.ndim else layer.w_zero
+    scale = layer.x_scale * layer.w_scale
+    operands = [graph.node("DequantizeLinear", [value, c(layer.x_scale), zero]),
+                graph.node("DequantizeLinear", [c(layer.w), c(layer.w_scale), c(w_zero.copy())], axis=0)]
+    if layer.bias is not None:
+        operands.append(graph.node("DequantizeLinear", [c(layer.bias), c(scale), ""], axis=0))
+    value = graph.node("Conv", operands, pads=pads)
+    other, other_zero, other_scale = draw(rng, kind, sums.shape, "whole"), draw(rng, kind, (), "whole"), f32(layer.y_scale * rng.uniform(0.3, 1))
+    real = sums.astype(np.int32).astype(f32) * along(scale, 4) + (other.astype(f32) - f32(other_zero)) * other_scale
+    residual = graph.node("DequantizeLinear", [graph.input(other, fixed=(1,)), c(other_scale), c(np.array(other_zero))])
+    value = graph.node("Relu", [graph.node("Add", [value, residual])])
+    value = graph.node("QuantizeLinear", [value, c(layer.y_scale), c(layer.y_zero)])
+    low, high = RANGES[layer.y_zero.dtype.type]
+    return value, np.clip(np.rint(np.maximum(real, f32(0)) / layer.y_scale) + f32(layer.y_zero), low, high).astype(layer.y_zero.dtype)
+
+
 def extreme_case(number, graph):
     """Extremes of activations and weights with every zero point: 16 of them a graph, 32 graphs for both signs."""
     rng = graph.rng
@@ -483,6 +523,24 @@ def extreme_case(number, graph):
     for zero in range(low + 16 * block, low + 16 * block + 16):
         results.append(graph.node("ConvInteger", [value, weights, graph.constant(np.array(zero, kind))], pads=[1, 1, 0, 1]))
         sums.append(convolve(x.astype(np.int64) - zero, w, 1, [1, 1], [1, 1], [1, 1, 0, 1]).astype(np.int32))
+    return graph.node("Concat", results, axis=0), np.concatenate(sums)
+
+
+def extreme_transformed(number, graph):
+    """The same of 3x3 convolutions that are transformed."""
+    rng = graph.rng
+    kind = [np.uint8, np.int8][number % 2]
+    low, high = RANGES[kind]
+    block = number // 2 % 16
+    channels, columns, pads = [16, 24, 32][block % 3], [17, 24, 16][block % 3], [1, block % 3, block % 2, 1]
+    x = draw(rng, kind, [3, channels, 7 + block % 2, 12], "extreme")
+    x[0], x[1] = low, high
+    w = draw(rng, np.int8, [columns, channels, 3, 3], "extreme")
+    w[0], w[1], w[2, :, :, ::2], w[3, :, 1, 1] = 127, -128, 127, -128
+    value, weights, results, sums = graph.input(x, fixed=(1,)), graph.constant(w), [], []
+    for zero in range(low + 16 * block, low + 16 * block + 16):
+        results.append(graph.node("ConvInteger", [value, weights, graph.constant(np.array(zero, kind))], pads=pads))
+        sums.append(convolve(x.astype(np.int64) - zero, w, 1, [1, 1], [1, 1], pads).astype(np.int32))
     return graph.node("Concat", results, axis=0), np.concatenate(sums)
 
 
@@ -549,9 +607,9 @@ def extreme_tables(number, graph):
     return graph.node("QuantizeLinear", [root, c(y_scale), c(y_zero)]), array
 
 
-EXTREMES = {"extreme": extreme_case, "rounding": extreme_rounding, "pairs": extreme_activations, "tables": extreme_tables}
+EXTREMES = {"extreme": extreme_case, "transformed": extreme_transformed, "rounding": extreme_rounding, "pairs": extreme_activations, "tables": extreme_tables}
 CASES = (conv_case, product_case, conv_case, island_case, conv_case, product_case, island_case, transposed_case,
-         activations_case, wide_case, coded_case, halves_case)
+         activations_case, wide_case, coded_case, halves_case, transformed_case)
 
 
 def main():

@@ -26,6 +26,13 @@ constexpr int extra = 4 * loosePair;
 constexpr int widened = 560;
 /// Beginning and end of a panel's tile for quads, more than for the others.
 constexpr int quadTile = 500;
+/// Four rows of 16 bits, transformed after Winograd.
+constexpr int transformed = 500;
+/// The transform of 16 channels of a tile, and of 16 products of a tile and 16
+/// columns back.
+constexpr int transformInput = 1400, transformOutput = 3000;
+/// Weights that are read at the speed of memory: 16 bytes.
+constexpr int weights = 150;
 } // namespace dotcost
 
 /// The ways to multiply bytes exactly.
@@ -35,6 +42,10 @@ enum class DotKind { Widened, Pairs, Quads };
 int64_t costOfQuads(const QuadPanel &panel);
 /// The cost of a tile of a panel without.
 int64_t costOfBundles(const WeightShape &weights, DotKind kind);
+
+/// The cost of a convolution of 3x3 by Winograd's transform, of so many tiles
+/// of 2x2 places: of all of it, where others are of a tile of a panel.
+int64_t costOfWinograd(const WeightShape &weights, int64_t tiles);
 
 /// Instructions that AArch64 takes for `depth` products of each sum of a tile,
 /// by dot products of four bytes or by products of small matrices: those that

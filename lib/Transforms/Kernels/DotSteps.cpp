@@ -243,9 +243,10 @@ int64_t onnxquant::kernels::getDotLanes(PackingKind kind,
   switch (kind) {
   case PackingKind::Fma:
   case PackingKind::Rows:
-  case PackingKind::Winograd:
   case PackingKind::Codes:
     return 0;
+  case PackingKind::Winograd:
+    return getDotLanes(isX86 ? PackingKind::Madd : PackingKind::Outer, target);
   case PackingKind::Outer:
     // With RISC-V's vectors, a group of four registers for sums.
     return target.lanes() * (target.hasRVV ? 4 : 1);
@@ -284,6 +285,10 @@ static std::unique_ptr<DotStep> makeDotStep(onnxq::ContractOp op,
                                        sum.getIntOrFloatBitWidth());
   case PackingKind::Madd:
     return std::make_unique<MaddStep>(context, lanes, isWide);
+  case PackingKind::Winograd:
+    if (target.arch != TargetInfo::Arch::X86)
+      return std::make_unique<OuterStep>(context, lanes, 32);
+    return std::make_unique<MaddStep>(context, lanes, /*wide=*/true);
   case PackingKind::Pairs:
     return std::make_unique<PairsStep>(context, lanes);
   case PackingKind::Vnni:
@@ -301,7 +306,6 @@ static std::unique_ptr<DotStep> makeDotStep(onnxq::ContractOp op,
                                       /*isSigned=*/false);
   case PackingKind::Fma:
   case PackingKind::Rows:
-  case PackingKind::Winograd:
   case PackingKind::Codes:
   case PackingKind::Quads:
   case PackingKind::Smmla:

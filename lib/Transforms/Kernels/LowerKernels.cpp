@@ -29,8 +29,7 @@ static LogicalResult lowerContract(ContractOp op, const TargetInfo &target,
     kernels::lowerFmaContract(op, target);
     return success();
   case PackingKind::Winograd:
-    kernels::lowerWinograd(op, target, threads);
-    return success();
+    return kernels::lowerWinograd(op, target, threads);
   case PackingKind::Codes:
     kernels::lowerCodedContract(op, target);
     return success();

@@ -13,8 +13,8 @@ namespace onnxquant::kernels {
 /// multiply-adds.
 void lowerFmaContract(onnxq::ContractOp op, const TargetInfo &target);
 /// Those of 3x3 windows whose weights are transformed.
-void lowerWinograd(onnxq::ContractOp op, const TargetInfo &target,
-                   int64_t threads);
+llvm::LogicalResult lowerWinograd(onnxq::ContractOp op,
+                                  const TargetInfo &target, int64_t threads);
 /// Those of floats whose weights are codes of four bits.
 void lowerCodedContract(onnxq::ContractOp op, const TargetInfo &target);
 /// Those of integers, by a dot step of the target.

@@ -11,6 +11,7 @@
 #include "OnnxQuant/Support/DotCost.h"
 #include "OnnxQuant/Support/QuadWindows.h"
 #include "PackedConstants.h"
+#include "Winograd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -33,8 +34,8 @@ struct DotPlan {
 
 class IntegerPacker {
 public:
-  IntegerPacker(ContractOp op, const TargetInfo &target)
-      : op(op), target(target), b(op.getLoc(), op) {}
+  IntegerPacker(ContractOp op, const TargetInfo &target, bool winograd)
+      : op(op), target(target), b(op.getLoc(), op), winograd(winograd) {}
   /// Whether the input is staged.
   FailureOr<bool> pack();
 
@@ -42,6 +43,9 @@ private:
   LogicalResult readWeights();
   void choose();
   void chooseAmongBytes();
+  void chooseWay();
+  bool mayTransform();
+  int64_t getPlainCost();
   bool prefersMatrices();
   void setPlan(PackingKind kind, int64_t depth, int64_t mr, int64_t vectors);
   bool stageInput();
@@ -53,6 +57,11 @@ private:
                        .getAccumulatorType()
                        .getIntOrFloatBitWidth();
     return getDotLanes(plan.kind, target) * 32 / bits * plan.depth;
+  }
+  PackingAttr getPacking() {
+    return PackingAttr::get(
+        op.getContext(), groups, taps * channels, columns, plan.mr, plan.nr,
+        plan.kind == PackingKind::Quads ? 1 : plan.depth, plan.kind, isHalves);
   }
   WeightShape getShape() const {
     return {groups, taps / tapsOfRun, channels * tapsOfRun, columns};
@@ -67,6 +76,7 @@ private:
   ContractOp op;
   const TargetInfo &target;
   ImplicitLocOpBuilder b;
+  bool winograd;
   bool isWide = false;
   /// Whether weights are stored in four bits.
   bool isHalves = false;
@@ -257,6 +267,66 @@ void IntegerPacker::chooseAmongBytes() {
     plan = {PackingKind::Quads, quadRows, 4, quadColumns};
 }
 
+/// The modelled cost of the plan on x86 without a dot product.
+int64_t IntegerPacker::getPlainCost() {
+  WeightShape shape = getShape();
+  int64_t panels = panelCount(shape, {quadColumns, 1});
+  int64_t tiles = llvm::divideCeil(countRows(op), 4);
+  if (plan.kind != PackingKind::Quads)
+    return tiles * panels *
+           costOfBundles(shape, plan.kind == PackingKind::Pairs
+                                    ? DotKind::Pairs
+                                    : DotKind::Widened);
+  int64_t cost = 0;
+  for (const QuadPanel &panel : quads)
+    cost += costOfQuads(panel);
+  return tiles * cost;
+}
+
+/// The tiles whose products are summed at a time: more than four, for which
+/// registers are scarce, where the last ones would repeat many.
+static int64_t chooseTransformRows(int64_t tiles) {
+  constexpr int64_t least = 4, most = 6;
+  auto getCost = [&](int64_t rows) {
+    return llvm::divideCeil(tiles, rows) * (16 * rows + rows - least);
+  };
+  int64_t best = least;
+  for (int64_t rows = least + 1; rows <= most; ++rows)
+    if (getCost(rows) < getCost(best))
+      best = rows;
+  return std::clamp<int64_t>(tiles, 1, best);
+}
+
+/// Whether 3x3 windows may be transformed: on x86 without a dot product.
+bool IntegerPacker::mayTransform() {
+  return winograd && !isHalves && !target.hasAVX512 &&
+         getDotLanes(PackingKind::Madd, target) != 0 &&
+         getDotLanes(PackingKind::Vnni, target) == 0 &&
+         canTransform(op, weights);
+}
+
+/// Chooses between plain sums and the transform.
+void IntegerPacker::chooseWay() {
+  if (!mayTransform())
+    return choose();
+  int64_t rows = countRows(op), tiles = countWinogradTiles(op);
+  if (tiles < 0)
+    tiles = llvm::divideCeil(rows, winogradOut * winogradOut);
+  WeightShape shape = getShape();
+  int64_t cost = costOfWinograd(shape, tiles);
+  // No other way costs less than quads of all weights.
+  int64_t least = llvm::divideCeil(rows, 4) *
+                  panelCount(shape, {quadColumns, 1}) *
+                  (shape.rows() / 8 * dotcost::doubleQuad + dotcost::quadTile);
+  if (cost >= least) {
+    choose();
+    if (cost >= getPlainCost())
+      return;
+  }
+  setPlan(PackingKind::Winograd, 2, 4, 2);
+  plan.mr = chooseTransformRows(tiles);
+}
+
 /// AArch64: whether products of small matrices take fewer instructions than dot
 /// products.
 bool IntegerPacker::prefersMatrices() {
@@ -435,7 +505,11 @@ void IntegerPacker::packWeights() {
   WeightShape shape = getShape();
   PanelShape panel = {plan.nr, plan.depth};
   Value payload;
-  if (plan.kind == PackingKind::Quads) {
+  if (plan.kind == PackingKind::Winograd) {
+    payload = makePayload(
+        b, b.getI16Type(),
+        asBytes(packWinograd(ArrayRef<int16_t>(weights), getPacking())));
+  } else if (plan.kind == PackingKind::Quads) {
     payload = makePayload(b, b.getI8Type(), asBytes(writeQuads(quads, shape)));
   } else if (isWide || (plan.kind == PackingKind::Outer && !isHalves)) {
     std::vector<int16_t> packed(packedSize(shape, panel));
@@ -450,9 +524,7 @@ void IntegerPacker::packWeights() {
   }
   Operation *old = op.getWeights().getDefiningOp();
   op.getWeightsMutable().set(payload);
-  op.setPackingAttr(PackingAttr::get(
-      op.getContext(), groups, taps * channels, columns, plan.mr, plan.nr,
-      plan.kind == PackingKind::Quads ? 1 : plan.depth, plan.kind, isHalves));
+  op.setPackingAttr(getPacking());
   if (old->use_empty())
     old->erase();
 }
@@ -463,7 +535,12 @@ FailureOr<bool> IntegerPacker::pack() {
   if (!isWide)
     narrow.assign(weights.begin(), weights.end());
   isHalves = fitHalves(narrow);
-  choose();
+  chooseWay();
+  // The transform reads its input as it is, and what is around it.
+  if (plan.kind == PackingKind::Winograd) {
+    packWeights();
+    return false;
+  }
   if (!joinTaps())
     padChannels();
   bool isStaged = stageInput();
@@ -471,6 +548,7 @@ FailureOr<bool> IntegerPacker::pack() {
   return isStaged;
 }
 
-FailureOr<bool> kernels::packIntegers(ContractOp op, const TargetInfo &target) {
-  return IntegerPacker(op, target).pack();
+FailureOr<bool> kernels::packIntegers(ContractOp op, const TargetInfo &target,
+                                      bool winograd) {
+  return IntegerPacker(op, target, winograd).pack();
 }

@@ -11,9 +11,9 @@ namespace onnxquant::kernels {
 
 /// Packs the weights of a contraction of integers, and stages its input where
 /// it must be widened, flipped to another sign, padded or aligned. Says whether
-/// the input is staged.
+/// the input is staged. With `winograd` 3x3 convolutions may be transformed.
 llvm::FailureOr<bool> packIntegers(onnxq::ContractOp op,
-                                   const TargetInfo &target);
+                                   const TargetInfo &target, bool winograd);
 
 /// Packs codes of four bits, and their scales and zeros.
 llvm::LogicalResult packCodes(onnxq::ContractOp op, const TargetInfo &target);

@@ -161,7 +161,7 @@ struct PackWeights : public onnxquant::impl::PackWeightsBase<PackWeights> {
         continue;
       if (op.getInput().getType().getElementType().isInteger()) {
         FailureOr<bool> staged =
-            isKnown(op) ? kernels::packIntegers(op, target)
+            isKnown(op) ? kernels::packIntegers(op, target, winograd)
                         : FailureOr(kernels::packActivations(op, target));
         if (failed(staged))
           return signalPassFailure();

@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::kernels;
 
-/// Channels and columns that are worth transforming.
+/// Channels and columns of floats that are worth transforming.
 static constexpr int64_t fewestChannels = 24;
 
 int64_t kernels::countWinogradTiles(onnxq::ContractOp op) {
@@ -17,16 +17,45 @@ int64_t kernels::countWinogradTiles(onnxq::ContractOp op) {
          llvm::divideCeil(shape[2], winogradOut);
 }
 
-bool kernels::suitsWinograd(onnxq::ContractOp op) {
+static bool isPlainWindow(onnxq::ContractOp op) {
   auto isOne = [](int64_t x) { return x == 1; };
-  if (op.getKernel() != ArrayRef<int64_t>{3, 3} || op.getGroups() != 1 ||
-      !llvm::all_of(op.getStrides(), isOne) ||
-      !llvm::all_of(op.getDilations(), isOne))
-    return false;
+  return op.getKernel() == ArrayRef<int64_t>{3, 3} && op.getGroups() == 1 &&
+         llvm::all_of(op.getStrides(), isOne) &&
+         llvm::all_of(op.getDilations(), isOne);
+}
+
+/// Whether the fewest tiles of a block fit the stack's share.
+static bool fitsScratch(int64_t channels, int64_t bytes) {
+  return winogradNumbers * channels * bytes * leastWinogradTiles <=
+         winogradScratch;
+}
+
+bool kernels::suitsWinograd(onnxq::ContractOp op) {
   int64_t channels = op.getChannels();
-  int64_t bytes = winogradNumbers * channels * int64_t(sizeof(float));
-  return channels >= fewestChannels && op.getColumns() >= fewestChannels &&
-         channels % 8 == 0 && bytes * leastWinogradTiles <= winogradScratch;
+  return isPlainWindow(op) && channels >= fewestChannels &&
+         op.getColumns() >= fewestChannels &&
+         channels % winogradChannels == 0 &&
+         fitsScratch(channels, sizeof(float));
+}
+
+bool kernels::canTransform(onnxq::ContractOp op, ArrayRef<int16_t> weights) {
+  int64_t channels = op.getChannels();
+  if (!isPlainWindow(op) ||
+      !op.getInput().getType().getElementType().isInteger(8) ||
+      !cast<onnxq::KernelOpInterface>(op.getOperation())
+           .getAccumulatorType()
+           .isInteger(32) ||
+      channels % winogradChannels != 0 ||
+      !fitsScratch(channels, sizeof(int16_t)))
+    return false;
+  // Four times a sum stays within 32 bits.
+  constexpr int64_t mostInput = 255, mostWeight = 255;
+  if (mostInput * mostWeight * 9 * channels >= int64_t(1)
+                                                   << (31 - winogradShift))
+    return false;
+  return llvm::all_of(weights, [](int16_t weight) {
+    return weight >= -mostWeight && weight <= mostWeight;
+  });
 }
 
 /// Four of three: the sums at 0, 1, -1 and infinity, halves in between.
@@ -39,12 +68,13 @@ static void transform(const double *from, int64_t fromStep, double *to,
   to[3 * toStep] = c;
 }
 
-std::vector<float> kernels::packWinograd(ArrayRef<float> weights,
-                                         onnxq::PackingAttr packing) {
+template <typename T>
+static std::vector<T> packTransformed(ArrayRef<T> weights,
+                                      onnxq::PackingAttr packing,
+                                      double factor) {
   int64_t columns = packing.getColumns(), nr = packing.getNr();
-  int64_t channels = packing.getDepth() / 9;
-  std::vector<float> packed(
-      packing.getPanels() * winogradNumbers * channels * nr, 0.0f);
+  int64_t channels = packing.getDepth() / 9, step = packing.getStep();
+  std::vector<T> packed(packing.getPanels() * winogradNumbers * channels * nr);
   for (int64_t c = 0; c < channels; ++c)
     for (int64_t j = 0; j < columns; ++j) {
       double filter[9], half[12], numbers[winogradNumbers];
@@ -54,10 +84,20 @@ std::vector<float> kernels::packWinograd(ArrayRef<float> weights,
         transform(filter + x, 3, half + x, 3);
       for (int64_t y = 0; y < winogradIn; ++y)
         transform(half + 3 * y, 1, numbers + winogradIn * y, 1);
-      float *to = packed.data() +
-                  ((j / nr * winogradNumbers) * channels + c) * nr + j % nr;
+      T *to = packed.data() + j / nr * winogradNumbers * channels * nr +
+              (c / step * nr + j % nr) * step + c % step;
       for (int64_t g = 0; g < winogradNumbers; ++g)
-        to[g * channels * nr] = static_cast<float>(numbers[g]);
+        to[g * channels * nr] = static_cast<T>(numbers[g] * factor);
     }
   return packed;
+}
+
+std::vector<float> kernels::packWinograd(ArrayRef<float> weights,
+                                         onnxq::PackingAttr packing) {
+  return packTransformed(weights, packing, 1);
+}
+
+std::vector<int16_t> kernels::packWinograd(ArrayRef<int16_t> weights,
+                                           onnxq::PackingAttr packing) {
+  return packTransformed(weights, packing, int64_t(1) << winogradShift);
 }

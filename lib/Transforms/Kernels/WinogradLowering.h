@@ -1,0 +1,83 @@
+// The lowering of convolutions of 3x3 by Winograd's transform: see Winograd.h.
+//
+// Floats are transformed, multiplied and transformed back as they are. Bytes
+// become numbers of 16 bits, which a dot step multiplies and sums in 32: the
+// weights are four times those of the transform, so that all of them are
+// whole, and so are the sums, which are shifted back. Sums may wrap on their
+// way, four times a result never does.
+
+#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_WINOGRADLOWERING_H
+#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_WINOGRADLOWERING_H
+
+#include "ContractLowering.h"
+#include "DotSteps.h"
+#include "Winograd.h"
+
+namespace onnxquant::kernels {
+
+/// The most tiles of a block, and parts of the panels that are blocks of their
+/// own.
+struct TileBlocks {
+  int64_t tiles, parts;
+};
+
+class WinogradLowering : public ContractLowering {
+public:
+  /// `step` multiplies integers, and is null for floats.
+  WinogradLowering(onnxq::ContractOp op, const TargetInfo &target,
+                   int64_t threads, std::unique_ptr<DotStep> step);
+  void lowerBlocks();
+
+protected:
+  int64_t getUnrolled(int64_t length) override;
+  llvm::SmallVector<mlir::Value> sumRun(llvm::ArrayRef<RowSource> rows,
+                                        mlir::Value weight, int64_t length,
+                                        mlir::ValueRange sums,
+                                        int64_t columns) override;
+
+private:
+  void emitBlock(mlir::Value firstTile, mlir::Value part);
+  llvm::SmallVector<mlir::Value> getTilePlace(mlir::Value tile);
+  void emitPanel(mlir::Value firstTile, mlir::Value panel, int64_t columns);
+  void multiply(mlir::Value panel, int64_t columns);
+  llvm::SmallVector<mlir::Value> addSteps(llvm::ArrayRef<RowSource> rows,
+                                          mlir::Value weight, mlir::Value k,
+                                          int64_t count, mlir::ValueRange sums,
+                                          int64_t vectors);
+
+  //===--- Transforms -----------------------------------------------------===//
+  /// Both of floats or of integers.
+  mlir::Value plus(mlir::Value x, mlir::Value y);
+  mlir::Value minus(mlir::Value x, mlir::Value y);
+  /// What is read outside of the input.
+  mlir::Value makeBorder();
+  void transformInput(mlir::Value tile, mlir::Value number);
+  mlir::Value loadChannels(const RowSource &source, mlir::Value channel,
+                           int64_t width);
+  void transformVectors(mlir::Value number, llvm::ArrayRef<RowSource> sources);
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>>
+  transformProducts(mlir::Value number, int64_t columns);
+  void finishTile(mlir::Value tile, mlir::Value number, mlir::Value panel,
+                  int64_t columns);
+
+  std::unique_ptr<DotStep> step;
+  /// Tiles of a column and of a row of an image, of all, and of a block.
+  mlir::Value tilesDown, tilesAcross, tiles, tilesOfBlock;
+  /// Tiles whose products are summed at a time.
+  int64_t rowsOfTile;
+  /// The elements of transformed input, and the lanes of a vector of channels
+  /// that is transformed.
+  mlir::Type inputType;
+  int64_t inputLanes;
+  TileBlocks blocks;
+  /// Transformed input and products of a block, and the elements between their
+  /// parts.
+  mlir::Value transformed, products;
+  int64_t inputStep, productStep;
+  /// A row of channels that lies outside of the input.
+  mlir::Value border;
+};
+
+} // namespace onnxquant::kernels
+
+#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_WINOGRADLOWERING_H
