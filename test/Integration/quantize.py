@@ -2,7 +2,7 @@
 """Quantized models: the checker passes them, ONNX Runtime runs them, and our code gives what it gives.
 
 Single layers must be equal to the bit where results are integers (shown as their dequantized floats), whole models
-to 45 dB. Every form with weights per tensor and per channel, activations u8 and s8. The default run takes the digits
+to 45 dB, or as near as ONNX Runtime is to itself if the last bit of a scale changes. Every form with weights per tensor and per channel, activations u8 and s8. The default run takes the digits
 network through all of it and real models through some; --all takes every real model through all of it, text detection
 at 640x640 or at --size N. A pattern chooses cases by name.
 """
@@ -31,6 +31,8 @@ FORMS = {
     "qlinear-dynamic": ["--mode", "qlinear", "--dynamic"],
     "integer-dynamic": ["--mode", "integer", "--dynamic"],
 }
+# Twice as far, in decibels: that much is chance where a few steps differ at first.
+MARGIN = 6
 rng = np.random.default_rng(11)
 
 
@@ -86,6 +88,13 @@ def layers():
                           helper.make_node("Concat", ["c", "d"], ["j"], "join", axis=1), helper.make_node("Relu", ["j"], ["r"], "relu"),
                           helper.make_node("ConvTranspose", ["r", "u"], ["y"], "up", strides=[2, 2])],
                 [1, 6, 5, 4], {"w": f32(16, 6, 1, 1), "v": f32(16, 6, 1, 1), "u": f32(32, 16, 2, 2)})
+    # The same without an op behind that both share: each operand has its own.
+    gates = [node for name in "cd" for node in (helper.make_node("Sigmoid", [name], [f"{name}s"], f"{name}_sigmoid"),
+                                                 helper.make_node("Mul", [name, f"{name}s"], [f"{name}m"], f"{name}_mul"))]
+    yield layer("branches", [helper.make_node("Conv", ["x", "w"], ["c"], "left"), helper.make_node("Conv", ["x", "v"], ["d"], "right"),
+                             *gates, helper.make_node("Concat", ["cm", "dm"], ["j"], "join", axis=1),
+                             helper.make_node("Conv", ["j", "u"], ["y"], "last")],
+                [1, 6, 7, 5], {"w": f32(16, 6, 1, 1), "v": f32(16, 6, 1, 1), "u": f32(16, 32, 1, 1)})
     yield layer("old", [helper.make_node("Conv", ["x", "w", "b"], ["c"], "conv"), helper.make_node("Relu", ["c"], ["r"], "relu"),
                         helper.make_node("MaxPool", ["r"], ["p"], "pool", kernel_shape=[2, 2]),
                         helper.make_node("Conv", ["p", "v"], ["y"], "last")], [1, 3, 9, 8],
@@ -138,30 +147,43 @@ def check_model(tally, folder, subject, ready, table, variant, options):
     try:
         q.quantized(ready, None if dynamic else table, target, *options)
         feeds = subject.feeds(q.JUDGED[0])
-        theirs = q.run_ort(folder, [(target, feeds)], q.level_for(options))[0]
+        theirs = {level: q.run_ort(folder, [(target, feeds)], level)[0] for level in q.levels_for(options)}
         as_users = q.run_ort(folder, [(target, feeds)], "all")[0]
         ours = q.run_ours(folder, target, feeds)
     except Exception as error:
         return tally.result(label, str(error)[:300])
-    if isinstance(theirs, str):
-        known = "NOT_IMPLEMENTED" in theirs or "Could not find an implementation" in theirs
+    refusal = next((result for result in theirs.values() if isinstance(result, str)), None)
+    if refusal:
+        known = "NOT_IMPLEMENTED" in refusal or "Could not find an implementation" in refusal
         if known:
-            print(f"{label}: ONNX Runtime has no kernel: {theirs[:120]}")
-        return tally.result(label, None if known else f"refused: {theirs[:200]}")
+            print(f"{label}: ONNX Runtime has no kernel: {refusal[:120]}")
+        return tally.result(label, None if known else f"refused: {refusal[:200]}")
     if isinstance(as_users, str):
         return tally.result(label, f"refused when optimized: {as_users[:200]}")
-    worst = min(q.sqnr(theirs[name], ours[name]) for name in theirs)
-    if worst < 45:
-        try:
-            cut = q.cut_at_quantizers(folder, target, feeds, q.level_for(options))
-            # Optimized, the runtime rounds float biases between quantizers to 32 bits.
-            if cut < 90 and q.level_for(options):
-                cut = max(cut, q.cut_at_quantizers(folder, target, feeds))
-        except Exception as error:
-            return tally.result(label, f"{worst:.1f} dB between ONNX Runtime and our code; {str(error)[:300]}")
-        print(f"{label}: {worst:.1f} dB, {cut:.1f} dB from quantizer to quantizer", flush=True)
-        worst = min(cut, 45 if cut >= 90 else worst)
-    tally.result(label, None if worst >= 45 else f"{worst:.1f} dB between ONNX Runtime and our code")
+    try:
+        tally.result(label, compare(folder, label, target, feeds, theirs, ours))
+    except Exception as error:
+        tally.result(label, str(error)[:300])
+
+
+def compare(folder, label, target, feeds, theirs, ours):
+    """What is wrong with our results, given those of ONNX Runtime by level; None if nothing is.
+
+    They agree to 45 dB with one of them, or as well as ONNX Runtime agrees with itself; then all that lies between two
+    quantizers agrees to 90 dB.
+    """
+    worst = {level: min(q.sqnr(result[name], ours[name]) for name in result) for level, result in theirs.items()}
+    level, best = max(worst.items(), key=lambda item: item[1])
+    if best >= 45:
+        print(f"{label}: {best:.1f} dB", flush=True)
+        return None
+    own = q.apart(folder, target, feeds, theirs)
+    # Optimized, the runtime rounds float biases between quantizers to 32 bits.
+    cut = max(q.cut_at_quantizers(folder, target, feeds, level) for level in theirs)
+    print(f"{label}: {best:.1f} dB, ONNX Runtime {own:.1f} dB from itself, {cut:.1f} dB from quantizer to quantizer", flush=True)
+    if cut < 90:
+        return f"{best:.1f} dB between ONNX Runtime and our code, {cut:.1f} dB from quantizer to quantizer"
+    return None if best >= own - MARGIN else f"{best:.1f} dB between ONNX Runtime and our code, {own:.1f} dB between it and itself"
 
 
 def main():

@@ -51,6 +51,7 @@ OPTIONS = {
     "--contrib-qdq --activation-type u16": True, "--int16-first 2": True, "--int16-tensors pooled": True,
     "--weight-rounding sums": False, "--weight-rounding nearest": FUSED, "--channel-scaling none": FUSED,
     "--channel-scaling depthwise": False, "--bias-correction none": FUSED,
+    "--keep-cheap-in-float=false": FUSED, "--keep-cheap-in-float=true": False,
 }
 
 
@@ -68,6 +69,9 @@ def network(path):
     b.constants["spread"] = np.geomspace(0.05, 4, 8).astype(np.float32).reshape(8, 1, 1, 1) * ops.f32(8, 8, 1, 1, scale=0.3)
     third = b.node("Relu", [b.node("Conv", [third, "spread"])])
     third = b.node("Conv", [third, b.constant(ops.f32(8, 1, 3, 3))], group=8, pads=[1, 1, 1, 1])
+    # A gate: one factor for each channel.
+    gate = b.node("Conv", [b.node("GlobalAveragePool", [third]), b.constant(ops.f32(8, 8, 1, 1))])
+    third = b.node("Mul", [third, b.node("Sigmoid", [gate])])
     rows = b.node("Gemm", [b.node("Flatten", [third]), b.constant(ops.f32(5, 200, scale=0.1)), b.constant(ops.f32(5))], transB=1)
     row = b.node("MatMul", [rows, b.constant(ops.f32(5, 6))])
     wide, tall = (b.node("Unsqueeze", [row, b.constant(np.array([axis]))]) for axis in (1, 2))

@@ -1,5 +1,6 @@
 """What the suites of quantization share: models with samples, quantized by onnxq, run by ONNX Runtime and by us."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -155,6 +156,50 @@ def level_for(options):
     options = list(map(str, options))
     integers = "qlinear" in options or "integer" in options or "--contrib-ops" in options
     return EXACT if integers and not ("qlinear" in options and "s8" in options) else None
+
+
+def levels_for(options):
+    """All levels that ONNX Runtime is exact with: quantizers around float ops may be joined to integer kernels or not."""
+    options = list(map(str, options))
+    return [None, EXACT] if "qdq" in options and "--contrib-ops" not in options else [level_for(options)]
+
+
+# Where operators have the scale that they quantize by.
+RESULT_SCALES = {"QuantizeLinear": 1, "QLinearConv": 6, "QLinearMatMul": 6}
+
+
+def nudged(model, path, towards):
+    """Writes the model with each scale that something is quantized by moved by one unit in the last place."""
+    other = onnx.load(model)
+    values = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in other.graph.initializer}
+    for node in other.graph.node:
+        index = RESULT_SCALES.get(node.op_type)
+        if index is None or node.input[0] in values or node.input[index] not in values:
+            continue
+        scale = values[node.input[index]]
+        node.input[index] = f"{node.input[index]}_of_{node.output[0]}"
+        moved = np.nextafter(scale, scale.dtype.type(towards))
+        other.graph.initializer.append(onnx.numpy_helper.from_array(moved, node.input[index]))
+    onnx.save(other, path)
+
+
+def apart(folder, model, feeds, results):
+    """Decibels between ONNX Runtime and itself, given what it gives at some levels: the least of those between levels,
+    and of those between the model and itself with its scales moved by one unit in the last place.
+
+    This is how near other exact arithmetic can be expected to come: a float sum has an error of several such units.
+    """
+    def worst(one, other):
+        return min(sqnr(one[name], other[name]) for name in one)
+
+    distances = [worst(one, other) for one, other in itertools.combinations(results.values(), 2)]
+    for towards in (np.inf, 0):
+        nudged(model, folder / "nudged.onnx", towards)
+        for level, result in results.items():
+            other = run_ort(folder, [(folder / "nudged.onnx", feeds)], level)[0]
+            if not isinstance(other, str):
+                distances.append(worst(result, other))
+    return min(distances)
 
 
 def cut_at_quantizers(folder, model, feeds, level=None):

@@ -66,6 +66,12 @@ Arguments &Arguments::rest(StringRef name, std::vector<std::string> &target) {
   return *this;
 }
 
+bool Arguments::isGiven(StringRef name) const {
+  return any_of(options, [&](const Entry &entry) {
+    return entry.name == name && entry.given;
+  });
+}
+
 int Arguments::wrong(const std::string &message) const {
   errs() << "error: onnxq " << verb.name << ": " << message << "; see 'onnxq "
          << verb.name << " --help'\n";
@@ -118,6 +124,7 @@ std::optional<int> Arguments::parse(ArrayRef<const char *> arguments) {
     if (!entry->set(value))
       return wrong("option '--" + entry->name + "' can't take '" + value.str() +
                    "'");
+    entry->given = true;
   }
   if (numPositionals < numRequired)
     return wrong("expects " + positionals[numPositionals].name);

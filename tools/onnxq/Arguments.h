@@ -34,6 +34,9 @@ public:
   /// asked for, or the usage was wrong and has been reported.
   std::optional<int> parse(llvm::ArrayRef<const char *> arguments);
 
+  /// Whether an option was among the arguments.
+  bool isGiven(llvm::StringRef name) const;
+
   /// Reports wrong usage; the exit code for it.
   int wrong(const std::string &message) const;
 
@@ -42,6 +45,7 @@ private:
     std::string name;
     bool takesValue;
     std::function<bool(llvm::StringRef)> set;
+    bool given = false;
   };
 
   const Verb &verb;

@@ -60,6 +60,39 @@ static void declareData(Arguments &parser, QuantizeSettings &settings) {
       .option("scale", options.scale);
 }
 
+/// What goes with samples means nothing without them; a table's statistics give
+/// other ranges by some of it.
+static std::optional<int> checkData(const Arguments &parser,
+                                    const QuantizeSettings &settings) {
+  if (!settings.data.empty())
+    return std::nullopt;
+  for (const char *name : {"method", "quantized-bins", "percentile"})
+    if (settings.load.table.empty() && parser.isGiven(name))
+      return parser.wrong(std::string("option '--") + name +
+                          "' is for --data or --table");
+  for (const char *name :
+       {"bins", "limit", "start", "stride", "batch", "threads", "skip-bad",
+        "preprocess", "preprocess-plugin", "size", "crop", "filter", "layout",
+        "channels", "mean", "scale"})
+    if (parser.isGiven(name))
+      return parser.wrong(std::string("option '--") + name + "' is for --data");
+  return std::nullopt;
+}
+
+namespace {
+/// Whether the model can be quantized as asked, before a table is held against
+/// it. Data is run after the same check.
+struct CheckModel : PassWrapper<CheckModel, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckModel)
+  explicit CheckModel(const QuantizeOptions &options) : options(options) {}
+  void runOnOperation() override {
+    if (failed(tensorsToCalibrate(getOperation(), options)))
+      signalPassFailure();
+  }
+  const QuantizeOptions &options;
+};
+} // namespace
+
 /// The stage that gives the model ranges: data is run, or a table is read.
 static void addCalibration(QuantizeSettings &settings) {
   if (!settings.data.empty()) {
@@ -79,6 +112,7 @@ static void addCalibration(QuantizeSettings &settings) {
     settings.load.quantizedBins = settings.calibrate.quantizedBins;
     settings.load.percentile = settings.calibrate.percentile;
     settings.pipeline.addCalibration = [&](OpPassManager &pm) {
+      pm.addPass(std::make_unique<CheckModel>(settings.pipeline.quantize));
       pm.addPass(createLoadCalibration(settings.load));
     };
   }
@@ -105,9 +139,15 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return *code;
   if (!settings.data.empty() && !settings.load.table.empty())
     return parser.wrong("expects --data or --table, but got both");
+  if (std::optional<int> code = checkData(parser, settings))
+    return *code;
   if (std::optional<int> code =
           settings.options.read(quantizeVerb, settings.pipeline.quantize))
     return *code;
+  if (settings.pipeline.quantize.mode == "qat" &&
+      (!settings.data.empty() || !settings.load.table.empty()))
+    return parser.wrong("--data and --table are not for mode=qat: the model "
+                        "has its parameters");
   const std::string &report = settings.pipeline.quantize.report;
   if (std::optional<int> code =
           report.empty() ? std::nullopt : checkOutput(report))
@@ -155,7 +195,7 @@ Prepares a model, finds the ranges of its tensors and quantizes it. OUT (.onnx,
   --tensor-overrides J              parameters of tensors, JSON or a file
   --int16-first N, --int16-tensors A,B   activations in 16 bits
   --bias-correction local|none, --weight-rounding auto|nearest|sums,
-  --channel-scaling auto|depthwise|none
+  --channel-scaling auto|depthwise|none, --keep-cheap-in-float=false
   ... and every other option of the pass onnx-quantize, by the same name
   --config FILE                     options from YAML
   --report FILE                     what was done and why not, as JSON

@@ -38,6 +38,8 @@ private:
   SmallVector<unsigned> inGraphOrder();
   void widen();
   LogicalResult reportMissing();
+  LogicalResult checkOverride(const Activation &activation);
+  QuantType sharedType(ArrayRef<Value> group);
 
   Plan &plan;
   const Settings &settings;
@@ -109,15 +111,27 @@ static QuantType typeOf(const Settings &settings, StringRef name) {
   return settings.activation;
 }
 
+/// What a user says of an activation must be what activations have.
+LogicalResult ActivationCollector::checkOverride(const Activation &activation) {
+  auto given = settings.overrides.find(activation.name);
+  if (given == settings.overrides.end())
+    return success();
+  auto fail = [&](StringRef expected) {
+    return plan.module.emitError("tensor '")
+           << activation.name << "' is an activation, and expects " << expected;
+  };
+  if (given->second.scales.size() > 1 || given->second.axis)
+    return fail("one scale for all of it");
+  if (given->second.type && given->second.type->bits == 4)
+    return fail("8 or 16 bits: 4 are for weights");
+  return success();
+}
+
 LogicalResult ActivationCollector::readGiven(Activation &activation) {
   const TensorOverride &given = settings.overrides.lookup(activation.name);
   Parameters &parameters = activation.parameters;
   parameters.type = types.lookup(activation.value);
   parameters.scaleType = *scaleTypeOf(activation.value);
-  if (given.scales.size() != 1 || given.axis)
-    return plan.module.emitError("tensor '")
-           << activation.name
-           << "' is an activation, and expects one scale for all of it";
   int64_t zeroPoint = given.zeroPoints.empty() ? 0 : given.zeroPoints[0];
   if (zeroPoint < parameters.type.min() || zeroPoint > parameters.type.max())
     return plan.module.emitError("tensor '")
@@ -185,16 +199,20 @@ void ActivationCollector::widen() {
   std::vector<llvm::Regex> patterns;
   for (const std::string &text : settings.int16Tensors)
     patterns.emplace_back("^(" + text + ")$");
+  std::vector<bool> used(patterns.size());
   int64_t first = settings.int16First;
   llvm::SmallDenseSet<unsigned> counted;
   for (unsigned index : inGraphOrder()) {
     Activation &activation = plan.activations.begin()[index].second;
     QuantType &type = types[activation.value];
     bool wide = false;
-    for (auto [text, regex] : llvm::zip(settings.int16Tensors, patterns)) {
+    for (auto [i, text] : llvm::enumerate(settings.int16Tensors)) {
       std::string ignored;
-      wide |= text == activation.name ||
-              (regex.isValid(ignored) && regex.match(activation.name));
+      bool matches =
+          text == activation.name ||
+          (patterns[i].isValid(ignored) && patterns[i].match(activation.name));
+      used[i] = used[i] || matches;
+      wide |= matches;
     }
     // Tensors that share parameters count once.
     if (first > 0 && counted.insert(groups.getLeaderValue(index)).second) {
@@ -204,6 +222,10 @@ void ActivationCollector::widen() {
     if (wide)
       type.bits = 16;
   }
+  for (auto [i, text] : llvm::enumerate(settings.int16Tensors))
+    if (!used[i])
+      plan.module.emitWarning("int16-tensors: '")
+          << text << "' is no activation that is quantized";
 }
 
 /// Other samples go beyond the range of those that were seen, and what is cut
@@ -227,6 +249,24 @@ static RealRange withMargin(Value value, RealRange range, QuantType type) {
   return range;
 }
 
+/// The type of tensors that share parameters: the widest, of equal ones that
+/// which a user chose.
+QuantType ActivationCollector::sharedType(ArrayRef<Value> group) {
+  QuantType type = types.lookup(group.front());
+  bool chosen = false;
+  for (Value value : group) {
+    QuantType own = types.lookup(value);
+    auto given = settings.overrides.find(tensorName(value));
+    bool isChosen = given != settings.overrides.end() && given->second.type;
+    if (own.bits > type.bits ||
+        (own.bits == type.bits && isChosen && !chosen)) {
+      type = own;
+      chosen = isChosen;
+    }
+  }
+  return type;
+}
+
 LogicalResult ActivationCollector::useRange(ArrayRef<Value> group) {
   std::optional<RealRange> all;
   auto add = [&](RealRange range) {
@@ -235,10 +275,7 @@ LogicalResult ActivationCollector::useRange(ArrayRef<Value> group) {
     all->min = std::min(all->min, range.min);
     all->max = std::max(all->max, range.max);
   };
-  QuantType type = types.lookup(group.front());
-  for (Value value : group)
-    if (types.lookup(value).bits > type.bits)
-      type = types.lookup(value);
+  QuantType type = sharedType(group);
   TensorOverride override;
   for (Value value : group) {
     auto given = settings.overrides.find(tensorName(value));
@@ -271,6 +308,9 @@ LogicalResult ActivationCollector::useRange(ArrayRef<Value> group) {
                    override.reduceRange.value_or(false),
                    settings.minimumRealRange, parameters.scaleType};
     parameters.values = {computeScale(all->min, all->max, rule)};
+    if (!std::isfinite(parameters.values[0].scale))
+      return plan.module.emitError("the range of tensor '")
+             << tensorName(value) << "' is too wide for a finite scale";
   }
   return success();
 }
@@ -294,8 +334,11 @@ LogicalResult ActivationCollector::reportMissing() {
 }
 
 LogicalResult ActivationCollector::run() {
-  for (auto &[value, activation] : plan.activations)
+  for (auto &[value, activation] : plan.activations) {
+    if (failed(checkOverride(activation)))
+      return failure();
     types[value] = typeOf(settings, activation.name);
+  }
   group();
   widen();
   for (const auto &leader : groups) {

@@ -92,8 +92,9 @@ bool Placer::isWeightsOnly(QuantizableOpInterface op) {
     }
   if (!some || op.takesWeightsOnly())
     return false;
-  return blocks || (settings.placement == Placement::Fused &&
-                    !settings.dynamic && (makesGate(op) || cheap.feeds(op)));
+  bool keepsCheap = settings.keepCheap && !settings.dynamic &&
+                    settings.placement == Placement::Fused;
+  return blocks || (keepsCheap && (makesGate(op) || cheap.feeds(op)));
 }
 
 void Placer::placeContraction(Node &node, QuantizableOpInterface op) {

@@ -190,6 +190,10 @@ static llvm::Error refuse(const QuantizeOptions &options,
       {settings.blockSize < 0, "block-size expects no negative number"},
       {settings.blockSize > 0 && integerForm,
        "block-size is for mode=qdq: the integer ops have no blocks"},
+      {!settings.keepCheap && settings.blockSize > 0,
+       "keep-cheap-in-float=false contradicts block-size: products with "
+       "weights "
+       "in blocks read float activations"},
       {settings.weightPair && integerForm,
        "add-qdq-pair-to-weight is for mode=qdq: the integer ops take integer "
        "weights"},
@@ -230,10 +234,6 @@ static llvm::Error refuse(const QuantizeOptions &options,
            settings.symmetricWeights == false,
        "symmetric-weights=false expects per-channel=false in mode=integer: "
        "ConvInteger runs with one zero point for all channels"},
-      {qat && (!settings.opTypes.empty() || !settings.nodes.empty() ||
-               !settings.excluded.empty() || !settings.overrides.empty()),
-       "mode=qat takes over the quantizers of the model, and chooses neither "
-       "nodes nor parameters"},
       {!(std::isfinite(settings.minimumRealRange) &&
          settings.minimumRealRange >= 0),
        "minimum-real-range expects a finite number not below zero"},
@@ -244,11 +244,54 @@ static llvm::Error refuse(const QuantizeOptions &options,
   return llvm::Error::success();
 }
 
+/// Options that choose what `mode=qat` finds in the model: the first that was
+/// set.
+static llvm::Error refuseInQat(const QuantizeOptions &options) {
+  const QuantizeOptions defaults;
+  const std::pair<llvm::StringRef, bool> choices[] = {
+      {"placement", options.placement != defaults.placement},
+      {"keep-cheap-in-float", options.keepCheap != defaults.keepCheap},
+      {"per-channel", options.perChannel != defaults.perChannel},
+      {"nbits", options.nbits != defaults.nbits},
+      {"activation-type", !options.activationType.empty()},
+      {"weight-type", !options.weightType.empty()},
+      {"asymmetric-input-types", !options.asymmetricInputTypes.empty()},
+      {"symmetric-activations", options.symmetricActivations},
+      {"symmetric-weights", options.symmetricWeights != "auto"},
+      {"reduce-range", options.reduceRange},
+      {"block-size", options.blockSize != 0},
+      {"op-types-to-quantize", !options.opTypes.empty()},
+      {"nodes-to-quantize", !options.nodes.empty()},
+      {"nodes-to-exclude", !options.excluded.empty()},
+      {"input-quantization-params", !options.inputParams.empty()},
+      {"output-quantization-params", !options.outputParams.empty()},
+      {"tensor-overrides", !options.tensorOverrides.empty()},
+      {"matmul-const-b-only", options.matmulConstBOnly != "auto"},
+      {"dedicated-qdq-pair", options.dedicatedPair},
+      {"add-qdq-pair-to-weight", options.weightPair},
+      {"minimum-real-range", options.minimumRealRange != 0},
+      {"keep-removable-activations", options.keepActivations},
+      {"exclude-output-quantization", options.excludeOutputs},
+      {"force-quantize-no-input-check", options.forceNoInputCheck},
+      {"contrib-qdq", options.contribQdq},
+      {"int16-first", options.int16First != 0},
+      {"int16-tensors", !options.int16Tensors.empty()}};
+  for (auto [name, isSet] : choices)
+    if (isSet)
+      return fail(name + " is no option of mode=qat, which takes over the "
+                         "quantizers of the model, and chooses neither nodes "
+                         "nor parameters");
+  return llvm::Error::success();
+}
+
 llvm::Expected<Settings>
 quantize::readSettings(const QuantizeOptions &options) {
   Settings settings;
   if (llvm::Error error = readMode(options, settings))
     return error;
+  if (settings.mode == Mode::QAT)
+    if (llvm::Error error = refuseInQat(options))
+      return error;
   if (llvm::Error error = readTypes(options, settings))
     return error;
   if (llvm::Error error =
@@ -261,6 +304,7 @@ quantize::readSettings(const QuantizeOptions &options) {
                      constantOnly))
     return error;
   settings.constantProductsOnly = constantOnly.value_or(settings.dynamic);
+  settings.keepCheap = options.keepCheap;
   settings.perChannel = options.perChannel;
   settings.blockSize = options.blockSize;
   if (llvm::Error error = readChannelScaling(options, settings))

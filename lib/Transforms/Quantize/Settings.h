@@ -33,6 +33,8 @@ struct Settings {
   bool keepSums = false;
   /// Channels before depthwise convolutions are brought to similar ranges.
   bool scaleChannels = false;
+  /// Small products read float activations where integers save no time.
+  bool keepCheap = true;
 
   QuantType activation{8, false};
   QuantType weight{8, true};

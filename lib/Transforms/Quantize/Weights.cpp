@@ -170,7 +170,10 @@ LogicalResult WeightCollector::collect(Weight &weight) {
   if (override.min)
     ranges.assign(count, {*override.min, *override.max});
   for (auto [range, result] : llvm::zip(ranges, parameters.values))
-    result = computeScale(range.min, range.max, rule);
+    if (result = computeScale(range.min, range.max, rule);
+        !std::isfinite(result.scale))
+      return plan.module.emitError("the range of tensor '")
+             << weight.name << "' is too wide for a finite scale";
   // A channel of zeros has no scale of its own; symmetric channels keep one
   // zero point, since integer products run with one only.
   if (symmetric && several)

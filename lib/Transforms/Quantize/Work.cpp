@@ -49,6 +49,8 @@ CheapTensors::CheapTensors(Plan &plan) : plan(plan) {
 }
 
 bool CheapTensors::contains(Value value) const {
+  if (!plan.settings.keepCheap)
+    return false;
   std::optional<double> elements = elementsOf(value);
   if (!elements || *elements == 0 || *elements * sizeof(float) > mostBytes ||
       plan.settings.overrides.count(tensorName(value)))

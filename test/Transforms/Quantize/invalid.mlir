@@ -8,6 +8,7 @@
 // RUN: not onnxq-opt %s --onnx-quantize="mode=qlinear activation-type=u16" 2>&1 | FileCheck %s --check-prefix=WIDE
 // RUN: not onnxq-opt %s --onnx-quantize="mode=integer weight-type=s4" 2>&1 | FileCheck %s --check-prefix=NARROW
 // RUN: not onnxq-opt %s --onnx-quantize="mode=integer block-size=32" 2>&1 | FileCheck %s --check-prefix=BLOCK
+// RUN: not onnxq-opt %s --onnx-quantize="block-size=32 keep-cheap-in-float=false" 2>&1 | FileCheck %s --check-prefix=CHEAP
 // RUN: not onnxq-opt %s --onnx-quantize="dynamic=true activation-type=s8" 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 // RUN: not onnxq-opt %s --onnx-quantize="quantization-mode=IntegerOps_Static dynamic=true" 2>&1 | FileCheck %s --check-prefix=STATIC
 // RUN: not onnxq-opt %s --onnx-quantize="minimum-real-range=-1" 2>&1 | FileCheck %s --check-prefix=WIDTH
@@ -28,6 +29,17 @@
 // RUN: not onnxq-opt %s --onnx-quantize="tensor-overrides={\"x\":{\"scales\":1}}" 2>&1 | FileCheck %s --check-prefix=SETTING
 // RUN: not onnxq-opt %s --onnx-quantize="tensor-overrides={\"x\":{\"min\":1,\"max\":0}}" 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: not onnxq-opt %s --onnx-quantize="tensor-overrides={\"w\":{\"axis\":5,\"scale\":[1]},\"x\":{\"scale\":1}}" 2>&1 | FileCheck %s --check-prefix=AXIS
+// RUN: not onnxq-opt %s --onnx-quantize="tensor-overrides={\"x\":{\"min\":-1e300,\"max\":1e300}}" 2>&1 | FileCheck %s --check-prefix=TOOWIDE
+// RUN: not onnxq-opt %s --onnx-quantize="tensor-overrides={\"w\":{\"min\":-1e300,\"max\":1e300},\"x\":{\"scale\":1}}" 2>&1 | FileCheck %s --check-prefix=TOOWIDE
+// RUN: not onnxq-opt %s --onnx-quantize="tensor-overrides={\"x\":{\"axis\":1,\"min\":0,\"max\":1}}" 2>&1 | FileCheck %s --check-prefix=CHANNELS
+// RUN: not onnxq-opt %s --onnx-quantize="tensor-overrides={\"x\":{\"type\":\"u4\",\"min\":0,\"max\":1}}" 2>&1 | FileCheck %s --check-prefix=NIBBLES
+// RUN: onnxq-opt %s --onnx-quantize="int16-tensors=w tensor-overrides={\"x\":{\"scale\":1}}" 2>&1 | FileCheck %s --check-prefix=WIDEWEIGHT
+// RUN: not onnxq-opt %s --onnx-quantize="mode=qat per-channel=false" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=per-channel
+// RUN: not onnxq-opt %s --onnx-quantize="mode=qat nbits=16" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=nbits
+// RUN: not onnxq-opt %s --onnx-quantize="mode=qat int16-first=2" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=int16-first
+// RUN: not onnxq-opt %s --onnx-quantize="mode=qat nodes-to-exclude=conv" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=nodes-to-exclude
+// RUN: not onnxq-opt %s --onnx-quantize="mode=qat placement=every-op" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=placement
+// RUN: not onnxq-opt %s --onnx-quantize="mode=qat keep-cheap-in-float=false" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=keep-cheap-in-float
 // RUN: not onnxq-opt %s --onnx-quantize="mode=qat" 2>&1 | FileCheck %s --check-prefix=QAT
 // RUN: not onnxq-opt %s --onnx-quantize 2>&1 | FileCheck %s --check-prefix=RANGES
 
@@ -40,6 +52,7 @@
 // WIDE: activations of 16 bits are for mode=qdq
 // NARROW: weights of other than 8 bits are for mode=qdq
 // BLOCK: block-size is for mode=qdq
+// CHEAP: keep-cheap-in-float=false contradicts block-size
 // DYNAMIC: dynamic expects activation-type=u8
 // STATIC: quantization-mode=IntegerOps_Static contradicts dynamic
 // WIDTH: minimum-real-range expects a finite number not below zero
@@ -57,6 +70,11 @@
 // SETTING: tensor 'x' has no setting 'scales'; there are type, scale
 // ORDER: tensor 'x' expects min not above max
 // AXIS: tensor 'w' expects an axis within its rank 4, but got 5
+// TOOWIDE: the range of tensor '{{x|w}}' is too wide for a finite scale
+// CHANNELS: tensor 'x' is an activation, and expects one scale for all of it
+// NIBBLES: tensor 'x' is an activation, and expects 8 or 16 bits: 4 are for weights
+// WIDEWEIGHT: warning: int16-tensors: 'w' is no activation that is quantized
+// TRAINED: [[NAME]] is no option of mode=qat
 // QAT: mode=qat expects a model with quantizers, but got none
 // RANGES: the model has no ranges, and tensor 'x' needs one
 module {

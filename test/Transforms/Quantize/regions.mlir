@@ -1,5 +1,6 @@
 // RUN: onnxq-opt %s --split-input-file --onnx-quantize | FileCheck %s
 // RUN: onnxq-opt %s --split-input-file --onnx-quantize=int16-first=2 | FileCheck %s --check-prefix=WIDE
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize=keep-cheap-in-float=false | FileCheck %s --check-prefix=ALL
 // RUN: onnxq-opt %s --split-input-file --onnx-quantize=report=%t.json -o /dev/null && FileCheck %s --check-prefix=REPORT < %t.json
 
 // What a pooling and a Mul read is stored between regions, and quantized once
@@ -18,6 +19,10 @@ module attributes {onnxq.calibration = {
   // CHECK: %[[S:.*]] = "onnx.Sigmoid"(%[[G]])
   // CHECK: %[[P:.*]] = "onnx.Mul"(%[[R]], %[[S]])
   // CHECK: "onnx.QuantizeLinear"(%[[P]]
+  // ALL-LABEL: func.func @gate
+  // ALL: %[[M:.*]] = "onnx.GlobalAveragePool"
+  // ALL: "onnx.QuantizeLinear"(%[[M]]
+  // ALL: "onnx.Conv"({{.*}}onnx_node_name = "squeeze"
   func.func @gate(%x: tensor<1x2x512x512xf32> {onnx.name = "x"}) -> (tensor<1x2x512x512xf32> {onnx.name = "y"}) {
     %none = "onnx.NoValue"() {value} : () -> none
     %w = onnx.Constant {onnx_result_names = ["w"]} dense<[[[[0.5]], [[0.25]]], [[[0.125]], [[1.0]]]]> : tensor<2x2x1x1xf32>
@@ -48,6 +53,12 @@ module attributes {onnxq.calibration = {
   // CHECK: %[[P:.*]] = "onnx.Mul"(%[[R]], %[[S]])
   // CHECK: "onnx.QuantizeLinear"(%[[P]]
   // CHECK-NOT: "onnx.QuantizeLinear"
+  // ALL-LABEL: func.func @small_gate
+  // ALL: %[[C:.*]] = "onnx.Conv"
+  // ALL: "onnx.QuantizeLinear"(%[[C]]
+  // ALL: %[[M:.*]] = "onnx.GlobalAveragePool"
+  // ALL: "onnx.QuantizeLinear"(%[[M]]
+  // ALL: "onnx.Conv"({{.*}}onnx_node_name = "squeeze"
   func.func @small_gate(%x: tensor<1x2x4x4xf32> {onnx.name = "x"}) -> (tensor<1x2x4x4xf32> {onnx.name = "y"}) {
     %none = "onnx.NoValue"() {value} : () -> none
     %w = onnx.Constant {onnx_result_names = ["w"]} dense<[[[[0.5]], [[0.25]]], [[[0.125]], [[1.0]]]]> : tensor<2x2x1x1xf32>
@@ -114,6 +125,10 @@ module attributes {onnxq.calibration = {
   // CHECK-NEXT: %[[B:.*]] = "onnx.Conv"(%[[A]], {{.*}}onnx_node_name = "second"
   // CHECK: "onnx.QuantizeLinear"(%[[B]]
   // CHECK: "onnx.Conv"({{.*}}onnx_node_name = "third"
+  // ALL-LABEL: func.func @few_products
+  // ALL: %[[A:.*]] = "onnx.Conv"({{.*}}onnx_node_name = "first"
+  // ALL: "onnx.QuantizeLinear"(%[[A]]
+  // ALL: "onnx.Conv"({{.*}}onnx_node_name = "second"
   // REPORT: "weights only: it makes few products of each number"
   // REPORT: "placement": "fused"
   func.func @few_products(%x: tensor<1x16x8x8xf32> {onnx.name = "x"}, %z: tensor<1x4x256x512xf32> {onnx.name = "z"}) -> (tensor<1x64x8x8xf32> {onnx.name = "y"}, tensor<1x4x256x512xf32> {onnx.name = "last"}) {

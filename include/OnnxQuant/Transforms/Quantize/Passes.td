@@ -61,6 +61,9 @@ def Quantize : Pass<"onnx-quantize", "::mlir::ModuleOp"> {
       "depthwise: bring the channels that depthwise convolutions read to "
       "similar ranges, by powers of two; none; auto: depthwise where it can "
       "be done">,
+    Option<"keepCheap", "keep-cheap-in-float", "bool", "true",
+      "leave activations float where integers save no time: small tensors that "
+      "are read for few products, and gates (placement=fused)">,
     Option<"perChannel", "per-channel", "bool", "true",
       "one scale for each output channel of a weight">,
     Option<"nbits", "nbits", "int64_t", "8",
