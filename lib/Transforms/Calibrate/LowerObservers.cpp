@@ -29,6 +29,7 @@ static constexpr llvm::StringLiteral sharedText =
 /// How tiles are added up: one of the two.
 static constexpr llvm::StringLiteral doublesText =
 #include "ObserverDoubles.mlir.inc"
+#include "ObserverPlaces.mlir.inc"
     ;
 static constexpr llvm::StringLiteral integersText =
 #include "ObserverBins.mlir.inc"

@@ -38,35 +38,43 @@ func.func private @onnxq_square_steps(%e: i32) -> (i64, i64) attributes {onnxq.i
   return %high, %low : i64, i64
 }
 
-// Adds rows of eight lanes, `step` elements apart. The last result is the
-// smallest magnitude but zero, as twice its bits less one.
+// Adds eight elements: to sums, to the squares' upper and lower parts, to
+// extremes, and to the smallest magnitude but zero, as twice its bits less one.
+func.func private @onnxq_add_eight(%e: vector<8xf32>, %s: vector<8xf64>, %q: vector<8xf64>, %l: vector<8xf64>, %mn: vector<8xf32>, %mx: vector<8xf32>, %nz: vector<8xi32>)
+    -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) attributes {onnxq.inline} {
+  %one = arith.constant dense<1> : vector<8xi32>
+  %less = arith.cmpf olt, %e, %mn : vector<8xf32>
+  %mn2 = arith.select %less, %e, %mn : vector<8xi1>, vector<8xf32>
+  %more = arith.cmpf ogt, %e, %mx : vector<8xf32>
+  %mx2 = arith.select %more, %e, %mx : vector<8xi1>, vector<8xf32>
+  %bits = arith.bitcast %e : vector<8xf32> to vector<8xi32>
+  %twice = arith.addi %bits, %bits : vector<8xi32>
+  %below = arith.subi %twice, %one : vector<8xi32>
+  %nz2 = arith.minui %nz, %below : vector<8xi32>
+  %d = arith.extf %e : vector<8xf32> to vector<8xf64>
+  %s2 = arith.addf %s, %d : vector<8xf64>
+  // A square has 48 bits: both multiply-adds are what two steps would be.
+  %q2 = math.fma %d, %d, %q : vector<8xf64>
+  %taken = arith.subf %q, %q2 : vector<8xf64>
+  %left = math.fma %d, %d, %taken : vector<8xf64>
+  %l2 = arith.addf %l, %left : vector<8xf64>
+  return %s2, %q2, %l2, %mn2, %mx2, %nz2 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
+}
+
+// Adds rows of eight lanes, `step` elements apart.
 func.func private @onnxq_look(%x: memref<?xf32>, %begin: index, %rows: index, %step: index, %s0: vector<8xf64>, %q0: vector<8xf64>, %l0: vector<8xf64>, %mn0: vector<8xf32>, %mx0: vector<8xf32>)
     -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) attributes {onnxq.inline} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %one = arith.constant dense<1> : vector<8xi32>
   %most = arith.constant dense<-1> : vector<8xi32>
   %r:6 = scf.for %i = %c0 to %rows step %c1 iter_args(%s = %s0, %q = %q0, %l = %l0, %mn = %mn0, %mx = %mx0, %nz = %most)
       -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
     %o = arith.muli %i, %step : index
     %at = arith.addi %begin, %o : index
     %e = vector.load %x[%at] : memref<?xf32>, vector<8xf32>
-    %less = arith.cmpf olt, %e, %mn : vector<8xf32>
-    %mn2 = arith.select %less, %e, %mn : vector<8xi1>, vector<8xf32>
-    %more = arith.cmpf ogt, %e, %mx : vector<8xf32>
-    %mx2 = arith.select %more, %e, %mx : vector<8xi1>, vector<8xf32>
-    %bits = arith.bitcast %e : vector<8xf32> to vector<8xi32>
-    %twice = arith.addi %bits, %bits : vector<8xi32>
-    %below = arith.subi %twice, %one : vector<8xi32>
-    %nz2 = arith.minui %nz, %below : vector<8xi32>
-    %d = arith.extf %e : vector<8xf32> to vector<8xf64>
-    %s2 = arith.addf %s, %d : vector<8xf64>
-    // A square has 48 bits: both multiply-adds are what two steps would be.
-    %q2 = math.fma %d, %d, %q : vector<8xf64>
-    %taken = arith.subf %q, %q2 : vector<8xf64>
-    %left = math.fma %d, %d, %taken : vector<8xf64>
-    %l2 = arith.addf %l, %left : vector<8xf64>
-    scf.yield %s2, %q2, %l2, %mn2, %mx2, %nz2 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
+    %v:6 = func.call @onnxq_add_eight(%e, %s, %q, %l, %mn, %mx, %nz)
+        : (vector<8xf32>, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
+    scf.yield %v#0, %v#1, %v#2, %v#3, %v#4, %v#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
   }
   return %r#0, %r#1, %r#2, %r#3, %r#4, %r#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
 }
@@ -78,29 +86,15 @@ func.func private @onnxq_look_some(%x: memref<?xf32>, %begin: index, %rows: inde
   %c1 = arith.constant 1 : index
   %none = arith.constant dense<0.0> : vector<8xf32>
   %mask = vector.create_mask %width : vector<8xi1>
-  %one = arith.constant dense<1> : vector<8xi32>
   %most = arith.constant dense<-1> : vector<8xi32>
   %r:6 = scf.for %i = %c0 to %rows step %c1 iter_args(%s = %s0, %q = %q0, %l = %l0, %mn = %mn0, %mx = %mx0, %nz = %most)
       -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
     %o = arith.muli %i, %step : index
     %at = arith.addi %begin, %o : index
     %e = vector.maskedload %x[%at], %mask, %none : memref<?xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
-    %less = arith.cmpf olt, %e, %mn : vector<8xf32>
-    %mn2 = arith.select %less, %e, %mn : vector<8xi1>, vector<8xf32>
-    %more = arith.cmpf ogt, %e, %mx : vector<8xf32>
-    %mx2 = arith.select %more, %e, %mx : vector<8xi1>, vector<8xf32>
-    %bits = arith.bitcast %e : vector<8xf32> to vector<8xi32>
-    %twice = arith.addi %bits, %bits : vector<8xi32>
-    %below = arith.subi %twice, %one : vector<8xi32>
-    %nz2 = arith.minui %nz, %below : vector<8xi32>
-    %d = arith.extf %e : vector<8xf32> to vector<8xf64>
-    %s2 = arith.addf %s, %d : vector<8xf64>
-    // A square has 48 bits: both multiply-adds are what two steps would be.
-    %q2 = math.fma %d, %d, %q : vector<8xf64>
-    %taken = arith.subf %q, %q2 : vector<8xf64>
-    %left = math.fma %d, %d, %taken : vector<8xf64>
-    %l2 = arith.addf %l, %left : vector<8xf64>
-    scf.yield %s2, %q2, %l2, %mn2, %mx2, %nz2 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
+    %v:6 = func.call @onnxq_add_eight(%e, %s, %q, %l, %mn, %mx, %nz)
+        : (vector<8xf32>, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
+    scf.yield %v#0, %v#1, %v#2, %v#3, %v#4, %v#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
   }
   return %r#0, %r#1, %r#2, %r#3, %r#4, %r#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
 }
@@ -136,6 +130,7 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
+  %c7 = arith.constant 7 : index
   %c8 = arith.constant 8 : index
   %c16 = arith.constant 16 : index
   %c24 = arith.constant 24 : index
@@ -144,6 +139,7 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
   %c48 = arith.constant 48 : index
   %c256 = arith.constant 256 : index
   %i0 = arith.constant 0 : i32
+  %i1 = arith.constant 1 : i32
   %i23 = arith.constant 23 : i32
   %true = arith.constant true
   %l44 = arith.constant 198158383604301824 : i64
@@ -162,6 +158,13 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
   %zero = vector.broadcast %low : f64 to vector<8xf64>
   %upper = arith.addi %acc, %c16 : index
   %lower = arith.addi %acc, %c32 : index
+  %has = arith.cmpi ugt, %bins, %c0 : index
+  %pexp = arith.addi %base, %c7 : index
+  %range = memref.load %state[%pexp] : memref<?xi64>
+  %ring = memref.alloca() {alignment = 64 : i64} : memref<16xi64>
+  scf.if %has {
+    func.call @onnxq_open_ring(%ring, %bins) : (memref<16xi64>, index) -> ()
+  }
   %groups = func.call @onnxq_groups(%channels) : (index) -> index
   %r:5 = scf.for %g = %c0 to %groups step %c1 iter_args(%q0 = %start, %l = %zero, %added0 = %c0, %top = %i0, %clean = %true) -> (vector<8xf64>, vector<8xf64>, index, i32, i1) {
     %more = arith.addi %added0, %rows : index
@@ -191,10 +194,20 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
     %width = arith.minui %left, %c8 : index
     %whole = arith.cmpi eq, %width, %c8 : index
     %v:6 = scf.if %whole -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
-      %y:6 = func.call @onnxq_look(%x, %from, %rows, %channels, %s, %k#0, %k#1, %mn, %mx)
-          : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
-      scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
+      %z:6 = scf.if %has -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
+        %y:6 = func.call @onnxq_look_and_bin(%x, %from, %rows, %channels, %s, %k#0, %k#1, %mn, %mx, %scratch, %bins, %range, %ring)
+            : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, memref<?xi32>, index, i64, memref<16xi64>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
+        scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
+      } else {
+        %y:6 = func.call @onnxq_look(%x, %from, %rows, %channels, %s, %k#0, %k#1, %mn, %mx)
+            : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
+        scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
+      }
+      scf.yield %z#0, %z#1, %z#2, %z#3, %z#4, %z#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
     } else {
+      scf.if %has {
+        func.call @onnxq_bin_lanes(%x, %from, %rows, %channels, %width, %scratch, %bins, %range, %i1) : (memref<?xf32>, index, index, index, index, memref<?xi32>, index, i64, i32) -> ()
+      }
       %y:6 = func.call @onnxq_look_some(%x, %from, %rows, %channels, %width, %s, %k#0, %k#1, %mn, %mx)
           : (memref<?xf32>, index, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
       scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
@@ -224,6 +237,9 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
     }
     scf.yield %w#0, %w#1, %k#2, %w#2, %w#3 : vector<8xf64>, vector<8xf64>, index, i32, i1
   }
+  scf.if %has {
+    func.call @onnxq_close_ring(%ring, %scratch, %bins) : (memref<16xi64>, memref<?xi32>, index) -> ()
+  }
   func.call @onnxq_let_wait(%scratch, %upper, %r#0, %start) : (memref<?xi32>, index, vector<8xf64>, vector<8xf64>) -> ()
   func.call @onnxq_let_wait(%scratch, %lower, %r#1, %zero) : (memref<?xi32>, index, vector<8xf64>, vector<8xf64>) -> ()
   return %r#3, %r#4 : i32, i1
@@ -252,10 +268,4 @@ func.func private @onnxq_add_likely(%x: memref<?xf32>, %at: index, %rows: index,
   %mn = vector.reduction <minnumf>, %v#3 : vector<8xf32> into f32
   %mx = vector.reduction <maxnumf>, %v#4 : vector<8xf32> into f32
   return %h#0, %h#1, %mn, %mx : i1, i32, f32, f32
-}
-
-// Adds a tile that was added up to the histogram.
-func.func private @onnxq_bin_tile(%x: memref<?xf32>, %begin: index, %n: index, %groups: index, %top: i32, %clean: i1, %state: memref<?xi64>, %exponent: index, %hist: index, %half: index, %scratch: memref<?xi32>) attributes {onnxq.inline} {
-  func.call @onnxq_distribute(%x, %begin, %n, %top, %clean, %state, %exponent, %hist, %half, %scratch) : (memref<?xf32>, index, index, i32, i1, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
-  return
 }
