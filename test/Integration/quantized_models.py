@@ -8,6 +8,7 @@ import subprocess
 
 import numpy as np
 import onnx
+from onnx import numpy_helper
 
 import image_data
 import text_images
@@ -169,23 +170,37 @@ RESULT_SCALES = {"QuantizeLinear": 1, "QLinearConv": 6, "QLinearMatMul": 6}
 
 
 def nudged(model, path, towards):
-    """Writes the model with each scale that something is quantized by moved by one unit in the last place."""
+    """Writes the model with each scale that something is quantized by moved by one unit in the last place.
+
+    Where scales are found at run time, the numbers to quantize are moved instead, by one unit or not at all.
+    """
     other = onnx.load(model)
-    values = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in other.graph.initializer}
+    values = {tensor.name: numpy_helper.to_array(tensor) for tensor in other.graph.initializer}
+    known = [*other.graph.value_info, *other.graph.input]
+    widths = {info.name: info.type.tensor_type.shape.dim[-1].dim_value for info in known if info.type.tensor_type.shape.dim}
+    random = np.random.default_rng(0 if towards else 1)
+    nodes = []
     for node in other.graph.node:
-        index = RESULT_SCALES.get(node.op_type)
-        if index is None or node.input[0] in values or node.input[index] not in values:
-            continue
-        scale = values[node.input[index]]
-        node.input[index] = f"{node.input[index]}_of_{node.output[0]}"
-        moved = np.nextafter(scale, scale.dtype.type(towards))
-        other.graph.initializer.append(onnx.numpy_helper.from_array(moved, node.input[index]))
+        index = 0 if node.op_type == "DynamicQuantizeLinear" else RESULT_SCALES.get(node.op_type)
+        if index == 0:
+            name, node.input[0] = node.input[0], f"{node.input[0]}_before_{node.output[0]}"
+            moved = random.choice(np.array([1 - 2**-24, 1, 1 + 2**-23], np.float32), widths.get(name) or 1)
+            nodes.append(onnx.helper.make_node("Mul", [name, f"{name}_by_{node.output[0]}"], [node.input[0]]))
+            other.graph.initializer.append(numpy_helper.from_array(moved, nodes[-1].input[1]))
+        elif index and node.input[0] not in values and node.input[index] in values:
+            scale = values[node.input[index]]
+            node.input[index] = f"{node.input[index]}_of_{node.output[0]}"
+            moved = np.nextafter(scale, scale.dtype.type(towards))
+            other.graph.initializer.append(numpy_helper.from_array(moved, node.input[index]))
+        nodes.append(node)
+    del other.graph.node[:]
+    other.graph.node.extend(nodes)
     onnx.save(other, path)
 
 
 def apart(folder, model, feeds, results):
     """Decibels between ONNX Runtime and itself, given what it gives at some levels: the least of those between levels,
-    and of those between the model and itself with its scales moved by one unit in the last place.
+    and of those between the model and itself moved by one unit in the last place.
 
     This is how near other exact arithmetic can be expected to come: a float sum has an error of several such units.
     """

@@ -61,7 +61,7 @@ static void declareData(Arguments &parser, QuantizeSettings &settings) {
 }
 
 /// What goes with samples means nothing without them; a table's statistics give
-/// other ranges by some of it.
+/// other ranges by some of it. The number of threads changes no result.
 static std::optional<int> checkData(const Arguments &parser,
                                     const QuantizeSettings &settings) {
   if (!settings.data.empty())
@@ -71,9 +71,9 @@ static std::optional<int> checkData(const Arguments &parser,
       return parser.wrong(std::string("option '--") + name +
                           "' is for --data or --table");
   for (const char *name :
-       {"bins", "limit", "start", "stride", "batch", "threads", "skip-bad",
-        "preprocess", "preprocess-plugin", "size", "crop", "filter", "layout",
-        "channels", "mean", "scale"})
+       {"bins", "limit", "start", "stride", "batch", "skip-bad", "preprocess",
+        "preprocess-plugin", "size", "crop", "filter", "layout", "channels",
+        "mean", "scale"})
     if (parser.isGiven(name))
       return parser.wrong(std::string("option '--") + name + "' is for --data");
   return std::nullopt;

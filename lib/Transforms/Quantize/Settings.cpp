@@ -192,8 +192,7 @@ static llvm::Error refuse(const QuantizeOptions &options,
        "block-size is for mode=qdq: the integer ops have no blocks"},
       {!settings.keepCheap && settings.blockSize > 0,
        "keep-cheap-in-float=false contradicts block-size: products with "
-       "weights "
-       "in blocks read float activations"},
+       "weights in blocks read float activations"},
       {settings.weightPair && integerForm,
        "add-qdq-pair-to-weight is for mode=qdq: the integer ops take integer "
        "weights"},
@@ -203,8 +202,8 @@ static llvm::Error refuse(const QuantizeOptions &options,
       {qat && options.weightRounding == "sums",
        "weight-rounding=sums contradicts mode=qat: weights were trained with "
        "the nearest"},
-      {settings.dedicatedPair && integerForm,
-       "dedicated-qdq-pair is for mode=qdq"},
+      {settings.dedicatedPair && (integerForm || settings.dynamic),
+       "dedicated-qdq-pair is for static mode=qdq"},
       {settings.contribQdq && integerForm,
        "contrib-qdq is for mode=qdq: the integer ops need no wide types"},
       {settings.contribOps && settings.form != Mode::QLinear &&

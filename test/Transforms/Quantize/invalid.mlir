@@ -10,6 +10,7 @@
 // RUN: not onnxq-opt %s --onnx-quantize="mode=integer block-size=32" 2>&1 | FileCheck %s --check-prefix=BLOCK
 // RUN: not onnxq-opt %s --onnx-quantize="block-size=32 keep-cheap-in-float=false" 2>&1 | FileCheck %s --check-prefix=CHEAP
 // RUN: not onnxq-opt %s --onnx-quantize="dynamic=true activation-type=s8" 2>&1 | FileCheck %s --check-prefix=DYNAMIC
+// RUN: not onnxq-opt %s --onnx-quantize="dynamic=true dedicated-qdq-pair=true" 2>&1 | FileCheck %s --check-prefix=PAIR
 // RUN: not onnxq-opt %s --onnx-quantize="quantization-mode=IntegerOps_Static dynamic=true" 2>&1 | FileCheck %s --check-prefix=STATIC
 // RUN: not onnxq-opt %s --onnx-quantize="minimum-real-range=-1" 2>&1 | FileCheck %s --check-prefix=WIDTH
 // RUN: not onnxq-opt %s --onnx-quantize="contrib-ops=true" 2>&1 | FileCheck %s --check-prefix=CONTRIB
@@ -54,6 +55,7 @@
 // BLOCK: block-size is for mode=qdq
 // CHEAP: keep-cheap-in-float=false contradicts block-size
 // DYNAMIC: dynamic expects activation-type=u8
+// PAIR: dedicated-qdq-pair is for static mode=qdq
 // STATIC: quantization-mode=IntegerOps_Static contradicts dynamic
 // WIDTH: minimum-real-range expects a finite number not below zero
 // CONTRIB: contrib-ops is for mode=qlinear and dynamic modes
