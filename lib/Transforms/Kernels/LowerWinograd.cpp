@@ -89,10 +89,13 @@ WinogradLowering::WinogradLowering(onnxq::ContractOp op,
       1, std::min(packing.getMr(), known.value_or(packing.getMr())));
   int64_t scratch =
       std::max(winogradScratch, target.cacheBytes / 16 * cacheShare);
-  // Products of integers are as large as the input of few channels.
+  // Products of integers are as large as the input of few channels, and their
+  // weights are to stay next to both.
   int64_t tileBytes = shape.numbers() * channels * inputBytes;
-  if (step)
+  if (step) {
     tileBytes += shape.numbers() * packing.getNr() * int64_t(sizeof(int32_t));
+    scratch = scratch / 3 * 2;
+  }
   blocks = planBlocks(known, rowsOfTile, tileBytes, packing, scratch, threads);
   inputStep = blocks.tiles * channels + skewBytes / inputBytes;
   productStep = blocks.tiles * packing.getNr() +
