@@ -19,14 +19,18 @@ int64_t onnxquant::costOfBundles(const WeightShape &weights, DotKind kind) {
   return bundleCount(weights, {quadColumns, 4}) * dotcost::bundle;
 }
 
-int64_t onnxquant::costOfWinograd(const WeightShape &weights, int64_t tiles) {
-  constexpr int64_t numbers = 16;
-  int64_t channels = weights.length;
+int64_t onnxquant::costOfWinograd(const WeightShape &weights, int64_t side,
+                                  int64_t tiles) {
+  bool isLarge = side > 2;
+  int64_t numbers = (side + 2) * (side + 2), channels = weights.length;
   int64_t panels = panelCount(weights, {quadColumns, 1});
   int64_t products =
       (tiles + 3) / 4 * panels * numbers * channels / 4 * dotcost::transformed;
-  int64_t transforms = tiles * (channels / 16 * dotcost::transformInput +
-                                panels * dotcost::transformOutput);
+  int64_t input =
+      isLarge ? dotcost::transformLargeInput : dotcost::transformInput;
+  int64_t output =
+      isLarge ? dotcost::transformLargeOutput : dotcost::transformOutput;
+  int64_t transforms = tiles * (channels * input / 16 + panels * output);
   int64_t bytes = numbers * channels * panels * quadColumns * 2;
   return products + transforms + bytes / 16 * dotcost::weights;
 }

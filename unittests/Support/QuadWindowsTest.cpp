@@ -221,3 +221,17 @@ TEST(DotCost, PrefersWhatMeasuredFaster) {
             widened);
   EXPECT_LT(costOfBundles(shape, DotKind::Pairs), widened);
 }
+
+TEST(DotCost, TransformsWhereItMeasuredFaster) {
+  // What quads cost at least.
+  auto plain = [](const WeightShape &shape, int64_t places) {
+    return (places + 3) / 4 * panelCount(shape, {quadColumns, 1}) *
+           (shape.rows() / 8 * dotcost::doubleQuad + dotcost::quadTile);
+  };
+  WeightShape early = {1, 9, 64, 64}, late = {1, 9, 512, 512};
+  int64_t small = costOfWinograd(early, 2, 28 * 28);
+  EXPECT_LT(small, plain(early, 56 * 56));
+  EXPECT_LT(costOfWinograd(early, 4, 14 * 14), small);
+  // Few places for many weights.
+  EXPECT_GT(costOfWinograd(late, 2, 4 * 4), plain(late, 7 * 7));
+}

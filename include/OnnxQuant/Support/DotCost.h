@@ -28,9 +28,10 @@ constexpr int widened = 560;
 constexpr int quadTile = 500;
 /// Four rows of 16 bits, transformed after Winograd.
 constexpr int transformed = 500;
-/// The transform of 16 channels of a tile, and of 16 products of a tile and 16
-/// columns back.
+/// The transform of 16 channels of a tile, and of the products of a tile and 16
+/// columns back, with 2x2 and with 4x4 places.
 constexpr int transformInput = 1400, transformOutput = 3000;
+constexpr int transformLargeInput = 6500, transformLargeOutput = 10000;
 /// Weights that are read at the speed of memory: 16 bytes.
 constexpr int weights = 150;
 } // namespace dotcost
@@ -44,8 +45,9 @@ int64_t costOfQuads(const QuadPanel &panel);
 int64_t costOfBundles(const WeightShape &weights, DotKind kind);
 
 /// The cost of a convolution of 3x3 by Winograd's transform, of so many tiles
-/// of 2x2 places: of all of it, where others are of a tile of a panel.
-int64_t costOfWinograd(const WeightShape &weights, int64_t tiles);
+/// with a side of 2 or 4 places: of all of it, where others are of a tile of a
+/// panel.
+int64_t costOfWinograd(const WeightShape &weights, int64_t side, int64_t tiles);
 
 /// Instructions that AArch64 takes for `depth` products of each sum of a tile,
 /// by dot products of four bytes or by products of small matrices: those that

@@ -2,8 +2,8 @@
 // Winograd.h.
 //
 // A block's input is transformed into memory on the stack that stays in the
-// second level of cache, [16][tiles][channels]. Then, panel by panel, 16
-// products of matrices leave [16][tiles][columns of a panel], which is
+// second level of cache, [numbers][tiles][channels]. Then, panel by panel,
+// products of matrices leave [numbers][tiles][columns of a panel], which is
 // transformed back at once and goes through the epilogue. Every place is
 // computed from the same numbers in the same order, whatever the blocks.
 
@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::kernels;
 
-/// Bytes between the 16 parts of a block's memory beyond their sizes: so they
+/// Bytes between the parts of a block's memory beyond their sizes: so they
 /// don't all meet in one set of the cache.
 static constexpr int64_t skewBytes = 64;
 /// What a block costs beyond its tiles (its weights are read again), in tiles.
@@ -68,6 +68,7 @@ WinogradLowering::WinogradLowering(onnxq::ContractOp op,
                                    const TargetInfo &target, int64_t threads,
                                    std::unique_ptr<DotStep> dotStep)
     : ContractLowering(op, target), step(std::move(dotStep)),
+      shape(getWinogradTile(op)),
       inputType(step ? step->getInputType() : sumType) {
   if (step) {
     lanes = step->getLanes();
@@ -79,18 +80,23 @@ WinogradLowering::WinogradLowering(onnxq::ContractOp op,
   }
   int64_t inputBytes = inputType.getIntOrFloatBitWidth() / 8;
   inputLanes = target.lanes(inputBytes);
-  Value two = b.index(winogradOut);
-  tilesDown = b.ceilDiv(output.sizes[1], two);
-  tilesAcross = b.ceilDiv(output.sizes[2], two);
+  Value side = b.index(shape.out);
+  tilesDown = b.ceilDiv(output.sizes[1], side);
+  tilesAcross = b.ceilDiv(output.sizes[2], side);
   tiles = b.mul(output.sizes[0], b.mul(tilesDown, tilesAcross));
   std::optional<int64_t> known = KernelBuilder::known(tiles);
   rowsOfTile = std::max<int64_t>(
       1, std::min(packing.getMr(), known.value_or(packing.getMr())));
   int64_t scratch =
       std::max(winogradScratch, target.cacheBytes / 16 * cacheShare);
-  blocks =
-      planBlocks(known, rowsOfTile, winogradNumbers * channels * inputBytes,
-                 packing, scratch, threads);
+  // Products of integers are as large as the input of few channels, and their
+  // weights are to stay next to both.
+  int64_t tileBytes = shape.numbers() * channels * inputBytes;
+  if (step) {
+    tileBytes += shape.numbers() * packing.getNr() * int64_t(sizeof(int32_t));
+    scratch = scratch / 3 * 2;
+  }
+  blocks = planBlocks(known, rowsOfTile, tileBytes, packing, scratch, threads);
   inputStep = blocks.tiles * channels + skewBytes / inputBytes;
   productStep = blocks.tiles * packing.getNr() +
                 skewBytes / (int64_t(sumType.getIntOrFloatBitWidth()) / 8);
@@ -116,12 +122,16 @@ void WinogradLowering::emitBlock(Value firstTile, Value part) {
   Value stack = LLVM::StackSaveOp::create(b, pointer);
   auto allocate = [&](int64_t part, Type element) {
     return memref::AllocaOp::create(
-        b, MemRefType::get(winogradNumbers * part, element),
+        b, MemRefType::get(shape.numbers() * part, element),
         b.getI64IntegerAttr(64));
   };
   transformed = allocate(inputStep, inputType);
   products = allocate(productStep, sumType);
   border = makeBorder();
+  if (isLooped())
+    places = memref::AllocaOp::create(
+        b, MemRefType::get(shape.out * shape.out * packing.getNr(), sumType),
+        b.getI64IntegerAttr(64));
   b.loop(tilesOfBlock, {}, [&](Value i, ValueRange) {
     transformInput(b.add(firstTile, i), i);
     return SmallVector<Value>();
@@ -158,7 +168,7 @@ SmallVector<Value> WinogradLowering::getTilePlace(Value tile) {
   bool isSingle = KernelBuilder::known(output.sizes[0]) == 1;
   Value row = isSingle ? rest : b.rem(rest, tilesDown);
   Value image = isSingle ? b.index(0) : b.div(rest, tilesDown);
-  return {image, b.mul(row, winogradOut), b.mul(column, winogradOut)};
+  return {image, b.mul(row, shape.out), b.mul(column, shape.out)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,7 +184,7 @@ void WinogradLowering::emitPanel(Value firstTile, Value panel,
   });
 }
 
-/// The 16 products of a block with a panel.
+/// The products of a block with a panel, one per number of a tile.
 void WinogradLowering::multiply(Value panel, int64_t columns) {
   int64_t rows = rowsOfTile;
   Value tall = b.ceilDiv(tilesOfBlock, b.index(rows));
@@ -183,8 +193,8 @@ void WinogradLowering::multiply(Value panel, int64_t columns) {
       b.sub(tilesOfBlock, b.index(rows)), b.index(0));
   int64_t vectors = llvm::divideCeil(columns, lanes);
   int64_t count = channels * packing.getNr();
-  Value first = b.mul(panel, winogradNumbers * count);
-  b.loop(b.index(winogradNumbers), {}, [&](Value g, ValueRange) {
+  Value first = b.mul(panel, shape.numbers() * count);
+  b.loop(b.index(shape.numbers()), {}, [&](Value g, ValueRange) {
     Value weight = b.add(first, b.mul(g, count));
     b.loop(tall, {}, [&](Value i, ValueRange) {
       fetchWeights(b.add(weight, count), count, i, tall,

@@ -44,7 +44,12 @@ private:
   void choose();
   void chooseAmongBytes();
   void chooseWay();
-  bool mayTransform();
+  /// A way to transform, how many tiles it has and what it costs.
+  struct Transform {
+    WinogradTile tile;
+    int64_t tiles, cost;
+  };
+  std::optional<Transform> findTransform();
   int64_t getPlainCost();
   bool prefersMatrices();
   void setPlan(PackingKind kind, int64_t depth, int64_t mr, int64_t vectors);
@@ -87,6 +92,7 @@ private:
   /// Taps that are filled up to whole steps together.
   int64_t tapsOfRun = 1;
   DotPlan plan{};
+  WinogradTile tile;
   std::vector<QuadPanel> quads;
 };
 } // namespace
@@ -297,34 +303,51 @@ static int64_t chooseTransformRows(int64_t tiles) {
   return std::clamp<int64_t>(tiles, 1, best);
 }
 
-/// Whether 3x3 windows may be transformed: on x86 without a dot product.
-bool IntegerPacker::mayTransform() {
-  return winograd && !isHalves && !target.hasAVX512 &&
-         getDotLanes(PackingKind::Madd, target) != 0 &&
-         getDotLanes(PackingKind::Vnni, target) == 0 &&
-         canTransform(op, weights);
+/// Bytes of weights for tiles of 4x4 places, which are eight times as large as
+/// they would be untransformed.
+static constexpr int64_t mostLargeWeights = 1280 * 1024;
+
+/// The cheapest tile to transform 3x3 windows with, on x86 without a dot
+/// product; none if there is none.
+std::optional<IntegerPacker::Transform> IntegerPacker::findTransform() {
+  if (!winograd || isHalves || target.hasAVX512 ||
+      getDotLanes(PackingKind::Madd, target) == 0 ||
+      getDotLanes(PackingKind::Vnni, target) != 0)
+    return std::nullopt;
+  std::optional<Transform> best;
+  for (WinogradTile tile : {WinogradTile{2}, WinogradTile{4}}) {
+    int64_t bytes = tile.numbers() * channels * columns * 2;
+    if (!canTransform(op, weights, tile) ||
+        (tile.out > 2 && bytes > mostLargeWeights))
+      continue;
+    int64_t tiles = countWinogradTiles(op, tile);
+    if (tiles < 0)
+      tiles = llvm::divideCeil(countRows(op), tile.out * tile.out);
+    int64_t cost = costOfWinograd(getShape(), tile.out, tiles);
+    if (!best || cost < best->cost)
+      best = {tile, tiles, cost};
+  }
+  return best;
 }
 
 /// Chooses between plain sums and the transform.
 void IntegerPacker::chooseWay() {
-  if (!mayTransform())
+  std::optional<Transform> transform = findTransform();
+  if (!transform)
     return choose();
-  int64_t rows = countRows(op), tiles = countWinogradTiles(op);
-  if (tiles < 0)
-    tiles = llvm::divideCeil(rows, winogradOut * winogradOut);
-  WeightShape shape = getShape();
-  int64_t cost = costOfWinograd(shape, tiles);
   // No other way costs less than quads of all weights.
-  int64_t least = llvm::divideCeil(rows, 4) *
+  WeightShape shape = getShape();
+  int64_t least = llvm::divideCeil(countRows(op), 4) *
                   panelCount(shape, {quadColumns, 1}) *
                   (shape.rows() / 8 * dotcost::doubleQuad + dotcost::quadTile);
-  if (cost >= least) {
+  if (transform->cost >= least) {
     choose();
-    if (cost >= getPlainCost())
+    if (transform->cost >= getPlainCost())
       return;
   }
   setPlan(PackingKind::Winograd, 2, 4, 2);
-  plan.mr = chooseTransformRows(tiles);
+  plan.mr = chooseTransformRows(transform->tiles);
+  tile = transform->tile;
 }
 
 /// AArch64: whether products of small matrices take fewer instructions than dot
@@ -508,7 +531,7 @@ void IntegerPacker::packWeights() {
   if (plan.kind == PackingKind::Winograd) {
     payload = makePayload(
         b, b.getI16Type(),
-        asBytes(packWinograd(ArrayRef<int16_t>(weights), getPacking())));
+        asBytes(packWinograd(ArrayRef<int16_t>(weights), getPacking(), tile)));
   } else if (plan.kind == PackingKind::Quads) {
     payload = makePayload(b, b.getI8Type(), asBytes(writeQuads(quads, shape)));
   } else if (isWide || (plan.kind == PackingKind::Outer && !isHalves)) {

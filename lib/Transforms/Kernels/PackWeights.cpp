@@ -199,7 +199,9 @@ private:
       weights = readFloats(op.getWeights());
     bool isTransformed = weights && winograd && kernels::suitsWinograd(op);
     kernels::RegisterTile tile = kernels::chooseTile(
-        target, isTransformed ? kernels::countWinogradTiles(op) : countRows(op),
+        target,
+        isTransformed ? kernels::countWinogradTiles(op, kernels::WinogradTile())
+                      : countRows(op),
         op.getColumns());
     PackingKind kind = isTransformed ? PackingKind::Winograd
                        : weights     ? PackingKind::Fma

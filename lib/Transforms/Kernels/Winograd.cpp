@@ -9,12 +9,23 @@ using namespace onnxquant::kernels;
 /// Channels and columns of floats that are worth transforming.
 static constexpr int64_t fewestChannels = 24;
 
-int64_t kernels::countWinogradTiles(onnxq::ContractOp op) {
+int64_t kernels::countWinogradTiles(onnxq::ContractOp op, WinogradTile tile) {
   ArrayRef<int64_t> shape = op.getInit().getType().getShape();
   if (ShapedType::isDynamicShape(shape))
     return -1;
-  return shape[0] * llvm::divideCeil(shape[1], winogradOut) *
-         llvm::divideCeil(shape[2], winogradOut);
+  return shape[0] * llvm::divideCeil(shape[1], tile.out) *
+         llvm::divideCeil(shape[2], tile.out);
+}
+
+WinogradTile kernels::getWinogradTile(onnxq::ContractOp op) {
+  onnxq::PackingAttr packing = op.getPackingAttr();
+  int64_t perNumber =
+      packing.getPanels() * packing.getDepth() / 9 * packing.getNr();
+  WinogradTile large{4};
+  return op.getWeights().getType().getNumElements() >=
+                 large.numbers() * perNumber
+             ? large
+             : WinogradTile{2};
 }
 
 static bool isPlainWindow(onnxq::ContractOp op) {
@@ -25,8 +36,8 @@ static bool isPlainWindow(onnxq::ContractOp op) {
 }
 
 /// Whether the fewest tiles of a block fit the stack's share.
-static bool fitsScratch(int64_t channels, int64_t bytes) {
-  return winogradNumbers * channels * bytes * leastWinogradTiles <=
+static bool fitsScratch(int64_t channels, int64_t bytes, WinogradTile tile) {
+  return tile.numbers() * channels * bytes * leastWinogradTiles <=
          winogradScratch;
 }
 
@@ -35,10 +46,24 @@ bool kernels::suitsWinograd(onnxq::ContractOp op) {
   return isPlainWindow(op) && channels >= fewestChannels &&
          op.getColumns() >= fewestChannels &&
          channels % winogradChannels == 0 &&
-         fitsScratch(channels, sizeof(float));
+         fitsScratch(channels, sizeof(float), WinogradTile());
 }
 
-bool kernels::canTransform(onnxq::ContractOp op, ArrayRef<int16_t> weights) {
+/// The largest absolute value that a sum of a column can have.
+static int64_t getLargestSum(ArrayRef<int16_t> weights, int64_t columns,
+                             bool isUnsigned) {
+  std::vector<int64_t> above(columns, 0), below(columns, 0);
+  for (size_t i = 0; i < weights.size(); ++i)
+    (weights[i] > 0 ? above : below)[i % columns] += std::abs(weights[i]);
+  int64_t most = 0;
+  for (auto [plus, minus] : llvm::zip(above, below))
+    most = std::max(most, isUnsigned ? 255 * std::max(plus, minus)
+                                     : 128 * (plus + minus));
+  return most;
+}
+
+bool kernels::canTransform(onnxq::ContractOp op, ArrayRef<int16_t> weights,
+                           WinogradTile tile) {
   int64_t channels = op.getChannels();
   if (!isPlainWindow(op) ||
       !op.getInput().getType().getElementType().isInteger(8) ||
@@ -46,47 +71,59 @@ bool kernels::canTransform(onnxq::ContractOp op, ArrayRef<int16_t> weights) {
            .getAccumulatorType()
            .isInteger(32) ||
       channels % winogradChannels != 0 ||
-      !fitsScratch(channels, sizeof(int16_t)))
+      !fitsScratch(channels, sizeof(int16_t), tile))
     return false;
-  // Four times a sum stays within 32 bits.
-  constexpr int64_t mostInput = 255, mostWeight = 255;
-  if (mostInput * mostWeight * 9 * channels >= int64_t(1)
-                                                   << (31 - winogradShift))
+  // Transformed weights fit 16 bits.
+  auto isSmall = [](int16_t weight) { return std::abs(weight) <= 255; };
+  if (!llvm::all_of(weights, isSmall))
     return false;
-  return llvm::all_of(weights, [](int16_t weight) {
-    return weight >= -mostWeight && weight <= mostWeight;
-  });
+  // Four times a sum, or 64 times, fits 32 bits.
+  int64_t limit = int64_t(1) << (tile.out == 2 ? 29 : 25);
+  return getLargestSum(weights, op.getColumns(), op.getInputUnsigned()) < limit;
 }
 
-/// Four of three: the sums at 0, 1, -1 and infinity, halves in between.
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+/// Of three numbers, `step` apart, those of a side of the tile. For 2x2 places
+/// the sums at 0, 1, -1 and infinity, halves in between.
 static void transform(const double *from, int64_t fromStep, double *to,
-                      int64_t toStep) {
+                      int64_t toStep, WinogradTile tile) {
   double a = from[0], b = from[fromStep], c = from[2 * fromStep];
-  to[0] = a;
-  to[toStep] = (a + b + c) / 2;
-  to[2 * toStep] = (a - b + c) / 2;
-  to[3 * toStep] = c;
+  if (tile.out == 2) {
+    double numbers[] = {a, (a + b + c) / 2, (a - b + c) / 2, c};
+    for (double number : numbers)
+      *to = number, to += toStep;
+    return;
+  }
+  // At 0, 1, -1, 2, -2 and infinity: 4, -6, -6, 24, 24 and 1 times the
+  // transform.
+  double numbers[] = {
+      a, a + b + c, a - b + c, a + 2 * b + 4 * c, a - 2 * b + 4 * c, c};
+  for (double number : numbers)
+    *to = number, to += toStep;
 }
 
 template <typename T>
 static std::vector<T> packTransformed(ArrayRef<T> weights,
                                       onnxq::PackingAttr packing,
-                                      double factor) {
+                                      WinogradTile tile, double factor) {
   int64_t columns = packing.getColumns(), nr = packing.getNr();
   int64_t channels = packing.getDepth() / 9, step = packing.getStep();
-  std::vector<T> packed(packing.getPanels() * winogradNumbers * channels * nr);
+  std::vector<T> packed(packing.getPanels() * tile.numbers() * channels * nr);
   for (int64_t c = 0; c < channels; ++c)
     for (int64_t j = 0; j < columns; ++j) {
-      double filter[9], half[12], numbers[winogradNumbers];
+      double filter[9], half[18], numbers[36];
       for (int64_t tap = 0; tap < 9; ++tap)
         filter[tap] = weights[(tap * channels + c) * columns + j];
       for (int64_t x = 0; x < 3; ++x)
-        transform(filter + x, 3, half + x, 3);
-      for (int64_t y = 0; y < winogradIn; ++y)
-        transform(half + 3 * y, 1, numbers + winogradIn * y, 1);
-      T *to = packed.data() + j / nr * winogradNumbers * channels * nr +
+        transform(filter + x, 3, half + x, 3, tile);
+      for (int64_t y = 0; y < tile.in(); ++y)
+        transform(half + 3 * y, 1, numbers + tile.in() * y, 1, tile);
+      T *to = packed.data() + j / nr * tile.numbers() * channels * nr +
               (c / step * nr + j % nr) * step + c % step;
-      for (int64_t g = 0; g < winogradNumbers; ++g)
+      for (int64_t g = 0; g < tile.numbers(); ++g)
         to[g * channels * nr] = static_cast<T>(numbers[g] * factor);
     }
   return packed;
@@ -94,10 +131,11 @@ static std::vector<T> packTransformed(ArrayRef<T> weights,
 
 std::vector<float> kernels::packWinograd(ArrayRef<float> weights,
                                          onnxq::PackingAttr packing) {
-  return packTransformed(weights, packing, 1);
+  return packTransformed(weights, packing, WinogradTile(), 1);
 }
 
 std::vector<int16_t> kernels::packWinograd(ArrayRef<int16_t> weights,
-                                           onnxq::PackingAttr packing) {
-  return packTransformed(weights, packing, int64_t(1) << winogradShift);
+                                           onnxq::PackingAttr packing,
+                                           WinogradTile tile) {
+  return packTransformed(weights, packing, tile, tile.out == 2 ? 4 : 1);
 }

@@ -1,14 +1,18 @@
-// Convolutions of 3x3 by Winograd's transform of 2x2 places.
+// Convolutions of 3x3 by Winograd's transform of 2x2 or 4x4 places.
 //
 // A tile of 2x2 places of the output reads 4x4 of the input. Both the input and
 // the filters are transformed to 16 numbers per tile and channel, so that the
 // sums over channels are 16 products of matrices, [tiles, channels] times
 // [channels, columns]; their results are transformed back. That takes 16
-// multiplications per tile, channel and column where the plain sum takes 36.
+// multiplications per tile, channel and column where the plain sum takes 36;
+// with 4x4 places it is 36 where the plain sum takes 144.
 //
-// Bytes are transformed exactly: an element of the input to at most four times
-// 255, a filter to whole numbers if it is taken four times, at most nine times
-// as large as its weights. Both fit 16 bits.
+// Bytes are transformed exactly. Transforms of the input are whole: at most 4
+// or 68 times 255. Those of the filters are whole if they are taken a number
+// of times, and then at most 9 or 49 times as large as the weights. All of that
+// fits 16 bits. Sums of products wrap in 32 bits; what is transformed back is a
+// known multiple of the result, which is divided exactly modulo 2^32. Floats
+// are transformed with 2x2 places only, whose roundings are small.
 
 #ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_WINOGRAD_H
 #define ONNXQUANT_LIB_TRANSFORMS_KERNELS_WINOGRAD_H
@@ -17,16 +21,16 @@
 
 namespace onnxquant::kernels {
 
-/// Numbers per tile and channel, and places of a tile's side in the output and
-/// in the input.
-inline constexpr int64_t winogradNumbers = 16;
-inline constexpr int64_t winogradOut = 2, winogradIn = 4;
+/// Places of a tile's side in the output (2 or 4) and in the input, and numbers
+/// per tile and channel.
+struct WinogradTile {
+  int64_t out = 2;
+  int64_t in() const { return out + 2; }
+  int64_t numbers() const { return in() * in(); }
+};
 
 /// What channels are a multiple of.
 inline constexpr int64_t winogradChannels = 8;
-/// The bits that sums of integers are shifted by: filters are four times those
-/// of floats.
-inline constexpr int64_t winogradShift = 2;
 
 /// What tiles of a block may take of the stack on every target.
 inline constexpr int64_t winogradScratch = 288 * 1024;
@@ -40,18 +44,25 @@ bool suitsWinograd(onnxq::ContractOp op);
 
 /// Whether a contraction of bytes with such weights can be transformed, and its
 /// sums stay exact.
-bool canTransform(onnxq::ContractOp op, llvm::ArrayRef<int16_t> weights);
+bool canTransform(onnxq::ContractOp op, llvm::ArrayRef<int16_t> weights,
+                  WinogradTile tile);
 
 /// Tiles of the output, -1 if they aren't known.
-int64_t countWinogradTiles(onnxq::ContractOp op);
+int64_t countWinogradTiles(onnxq::ContractOp op, WinogradTile tile);
+
+/// The tile that the weights of a packed contraction are transformed for: their
+/// number tells.
+WinogradTile getWinogradTile(onnxq::ContractOp op);
 
 /// Weights [1, 9 * channels, columns] transformed, in the packing's order:
-/// [panels][16][channels / step][nr][step].
+/// [panels][numbers][channels / step][nr][step].
 std::vector<float> packWinograd(llvm::ArrayRef<float> weights,
                                 onnxq::PackingAttr packing);
-/// The same of integers, four times as large.
+/// The same of integers: with 2x2 places four times as large, with 4x4 places
+/// a multiple that depends on the number.
 std::vector<int16_t> packWinograd(llvm::ArrayRef<int16_t> weights,
-                                  onnxq::PackingAttr packing);
+                                  onnxq::PackingAttr packing,
+                                  WinogradTile tile);
 
 } // namespace onnxquant::kernels
 

@@ -1,10 +1,8 @@
 // The lowering of convolutions of 3x3 by Winograd's transform: see Winograd.h.
 //
 // Floats are transformed, multiplied and transformed back as they are. Bytes
-// become numbers of 16 bits, which a dot step multiplies and sums in 32: the
-// weights are four times those of the transform, so that all of them are
-// whole, and so are the sums, which are shifted back. Sums may wrap on their
-// way, four times a result never does.
+// become numbers of 16 bits, which a dot step multiplies and sums in 32, and
+// what is transformed back is divided by the factors of the weights.
 
 #ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_WINOGRADLOWERING_H
 #define ONNXQUANT_LIB_TRANSFORMS_KERNELS_WINOGRADLOWERING_H
@@ -55,12 +53,23 @@ private:
   mlir::Value loadChannels(const RowSource &source, mlir::Value channel,
                            int64_t width);
   void transformVectors(mlir::Value number, llvm::ArrayRef<RowSource> sources);
-  llvm::SmallVector<llvm::SmallVector<mlir::Value>>
-  transformProducts(mlir::Value number, int64_t columns);
+  /// The numbers of a side, or the places, from those of the input or from
+  /// products.
+  llvm::SmallVector<mlir::Value> combineInput(llvm::ArrayRef<mlir::Value> d);
+  llvm::SmallVector<mlir::Value> combineProducts(llvm::ArrayRef<mlir::Value> m);
+  mlir::Value times(mlir::Value x, int64_t factor);
+  mlir::Value scaleBack(mlir::Value sums, int64_t row, int64_t column);
+  llvm::SmallVector<mlir::Value> transformProducts(mlir::Value number,
+                                                   int64_t first);
+  /// Whether the places of a tile are stored in a loop.
+  bool isLooped() const { return shape.out > 2; }
+  void finishPlaces(llvm::ArrayRef<mlir::Value> place, mlir::Value panel,
+                    int64_t columns);
   void finishTile(mlir::Value tile, mlir::Value number, mlir::Value panel,
                   int64_t columns);
 
   std::unique_ptr<DotStep> step;
+  WinogradTile shape;
   /// Tiles of a column and of a row of an image, of all, and of a block.
   mlir::Value tilesDown, tilesAcross, tiles, tilesOfBlock;
   /// Tiles whose products are summed at a time.
@@ -74,6 +83,8 @@ private:
   /// parts.
   mlir::Value transformed, products;
   int64_t inputStep, productStep;
+  /// Results of a tile and a panel, where they are stored in a loop.
+  mlir::Value places;
   /// A row of channels that lies outside of the input.
   mlir::Value border;
 };

@@ -23,6 +23,19 @@ Value WinogradLowering::minus(Value x, Value y) {
   return arith::SubFOp::create(b, x, y);
 }
 
+/// A small multiple of integers.
+Value WinogradLowering::times(Value x, int64_t factor) {
+  auto type = cast<VectorType>(x.getType());
+  auto constant = [&](int64_t number) {
+    Type element = type.getElementType();
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(type, b.getIntegerAttr(element, number)));
+  };
+  if (llvm::isPowerOf2_64(factor))
+    return arith::ShLIOp::create(b, x, constant(llvm::Log2_64(factor)));
+  return arith::MulIOp::create(b, x, constant(factor));
+}
+
 //===----------------------------------------------------------------------===//
 // Input
 //===----------------------------------------------------------------------===//
@@ -50,14 +63,14 @@ void WinogradLowering::transformInput(Value tile, Value number) {
   auto isBelow = [&](Value x, Value limit) -> Value {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, x, limit);
   };
-  // Where the 4x4 places begin: before the input, where it is padded.
+  // Where the places begin: before the input, where it is padded.
   Value corner = b.mul(place[0], input.strides[0]), isInside;
   Value starts[2];
   for (int64_t axis : {0, 1}) {
     starts[axis] = b.sub(place[axis + 1], b.index(op.getPads()[axis]));
     corner = b.add(corner, b.mul(starts[axis], input.strides[axis + 1]));
     Value room = b.createOrFold<arith::MaxSIOp>(
-        b.sub(input.sizes[axis + 1], b.index(winogradIn - 1)), b.index(0));
+        b.sub(input.sizes[axis + 1], b.index(shape.in() - 1)), b.index(0));
     Value fits = isBelow(starts[axis], room);
     isInside =
         isInside ? Value(arith::AndIOp::create(b, isInside, fits)) : fits;
@@ -69,8 +82,8 @@ void WinogradLowering::transformInput(Value tile, Value number) {
   SmallVector<RowSource> sources;
   auto forPlaces = [&](function_ref<RowSource(int64_t, int64_t)> getSource) {
     sources.clear();
-    for (int64_t i = 0; i < winogradNumbers; ++i)
-      sources.push_back(getSource(i / winogradIn, i % winogradIn));
+    for (int64_t i = 0; i < shape.numbers(); ++i)
+      sources.push_back(getSource(i / shape.in(), i % shape.in()));
     transformVectors(number, sources);
   };
   auto branch = scf::IfOp::create(b, isInside, /*withElseRegion=*/true);
@@ -108,37 +121,46 @@ Value WinogradLowering::loadChannels(const RowSource &source, Value channel,
   return arith::ExtSIOp::create(b, wide, x);
 }
 
-/// Transforms all channels of a tile: rows, then columns, of d0 - d2, d1 + d2,
-/// d2 - d1 and d1 - d3.
+/// 2x2 places: d0 - d2, d1 + d2, d2 - d1 and d1 - d3. 4x4 places: the same at
+/// 0, 1, -1, 2, -2 and infinity.
+SmallVector<Value> WinogradLowering::combineInput(ArrayRef<Value> d) {
+  if (shape.out == 2)
+    return {minus(d[0], d[2]), plus(d[1], d[2]), minus(d[2], d[1]),
+            minus(d[1], d[3])};
+  Value four1 = times(d[1], 4), four2 = times(d[2], 4);
+  Value even1 = minus(d[4], four2), odd1 = minus(d[3], four1);
+  Value even2 = minus(d[4], d[2]), odd2 = times(minus(d[3], d[1]), 2);
+  Value first = minus(plus(times(d[0], 4), d[4]), plus(four2, d[2]));
+  Value last = minus(plus(four1, d[5]), plus(times(d[3], 4), d[3]));
+  return {first,
+          plus(even1, odd1),
+          minus(even1, odd1),
+          plus(even2, odd2),
+          minus(even2, odd2),
+          last};
+}
+
+/// Transforms all channels of a tile: rows, then columns.
 void WinogradLowering::transformVectors(Value number,
                                         ArrayRef<RowSource> sources) {
-  auto combine = [&](ArrayRef<Value> d, int64_t which) -> Value {
-    switch (which) {
-    case 0:
-      return minus(d[0], d[2]);
-    case 1:
-      return plus(d[1], d[2]);
-    case 2:
-      return minus(d[2], d[1]);
-    default:
-      return minus(d[1], d[3]);
-    }
-  };
+  int64_t side = shape.in();
   Value target = b.mul(number, channels);
   auto transformLanes = [&](Value channel, int64_t width) {
-    SmallVector<SmallVector<Value>> columns(winogradIn);
-    for (int64_t column = 0; column < winogradIn; ++column)
-      for (int64_t row = 0; row < winogradIn; ++row)
-        columns[column].push_back(
-            loadChannels(sources[row * winogradIn + column], channel, width));
-    for (int64_t row = 0; row < winogradIn; ++row) {
-      SmallVector<Value> half;
-      for (int64_t column = 0; column < winogradIn; ++column)
-        half.push_back(combine(columns[column], row));
-      for (int64_t column = 0; column < winogradIn; ++column) {
-        int64_t g = row * winogradIn + column;
-        b.storeVector(combine(half, column), transformed,
-                      b.add(b.add(target, g * inputStep), channel), width);
+    SmallVector<SmallVector<Value>> halves;
+    for (int64_t column = 0; column < side; ++column) {
+      SmallVector<Value> d;
+      for (int64_t row = 0; row < side; ++row)
+        d.push_back(loadChannels(sources[row * side + column], channel, width));
+      halves.push_back(combineInput(d));
+    }
+    for (int64_t row = 0; row < side; ++row) {
+      SmallVector<Value> d;
+      for (int64_t column = 0; column < side; ++column)
+        d.push_back(halves[column][row]);
+      for (auto [column, x] : llvm::enumerate(combineInput(d))) {
+        int64_t part = (row * side + column) * inputStep;
+        b.storeVector(x, transformed, b.add(b.add(target, part), channel),
+                      width);
       }
     }
   };
@@ -158,59 +180,109 @@ void WinogradLowering::transformVectors(Value number,
 // Output
 //===----------------------------------------------------------------------===//
 
-/// Four places of the output from 16 products: m0 + m1 + m2 and m1 - m2 - m3 of
-/// the rows, then of the columns. A vector per `lanes` columns of each place.
-SmallVector<SmallVector<Value>>
-WinogradLowering::transformProducts(Value number, int64_t columns) {
-  auto combine = [&](ArrayRef<Value> m, int64_t which) {
-    return which == 0 ? plus(plus(m[0], m[1]), m[2])
-                      : minus(minus(m[1], m[2]), m[3]);
-  };
-  // Weights of integers are four times as large.
-  auto scaleBack = [&](Value sums) -> Value {
-    if (!step)
-      return sums;
-    auto type = cast<VectorType>(sums.getType());
-    Value bits = arith::ConstantOp::create(
-        b,
-        DenseElementsAttr::get(type, b.getIntegerAttr(sumType, winogradShift)));
-    return arith::ShRSIOp::create(b, sums, bits);
-  };
-  SmallVector<SmallVector<Value>> results(winogradOut * winogradOut);
+/// 2x2 places: m0 + m1 + m2 and m1 - m2 - m3. 4x4 places: 24, 12, 6 and 6 times
+/// the results, from products with the multiples that packWinograd tells.
+SmallVector<Value> WinogradLowering::combineProducts(ArrayRef<Value> m) {
+  if (shape.out == 2)
+    return {plus(plus(m[0], m[1]), m[2]), minus(minus(m[1], m[2]), m[3])};
+  Value even1 = plus(m[1], m[2]), odd1 = minus(m[1], m[2]);
+  Value even2 = plus(m[3], m[4]), odd2 = minus(m[3], m[4]);
+  return {plus(minus(times(m[0], 6), times(even1, 4)), even2),
+          minus(odd2, times(odd1, 2)), minus(even2, even1),
+          plus(minus(times(odd2, 2), odd1), times(m[5], 6))};
+}
+
+/// A sum of integers from its multiple, which is known to fit: powers of two
+/// are shifted away, nine is divided by modulo 2^32.
+Value WinogradLowering::scaleBack(Value sums, int64_t row, int64_t column) {
+  if (!step)
+    return sums;
+  constexpr int64_t inverseOfNine = 0x38E38E39, powers[] = {3, 2, 1, 1};
+  int64_t shift = 2;
+  if (shape.out > 2) {
+    shift = powers[row] + powers[column];
+    sums = times(sums, inverseOfNine);
+  }
+  auto type = cast<VectorType>(sums.getType());
+  Value bits = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type, b.getIntegerAttr(sumType, shift)));
+  return arith::ShRSIOp::create(b, sums, bits);
+}
+
+/// The places of a tile from its products, row by row: of a vector of columns
+/// from `first` on.
+SmallVector<Value> WinogradLowering::transformProducts(Value number,
+                                                       int64_t first) {
+  int64_t side = shape.in();
   Value source = b.mul(number, packing.getNr());
-  for (int64_t j = 0; j < columns; j += lanes) {
-    SmallVector<SmallVector<Value>> halves(winogradOut);
-    for (int64_t column = 0; column < winogradIn; ++column) {
-      SmallVector<Value> m;
-      for (int64_t row = 0; row < winogradIn; ++row) {
-        int64_t g = row * winogradIn + column;
-        m.push_back(b.loadVector(products, b.add(source, g * productStep + j),
-                                 lanes, lanes, sumType));
-      }
-      for (int64_t row = 0; row < winogradOut; ++row)
-        halves[row].push_back(combine(m, row));
+  SmallVector<SmallVector<Value>> halves;
+  for (int64_t column = 0; column < side; ++column) {
+    SmallVector<Value> m;
+    for (int64_t row = 0; row < side; ++row) {
+      int64_t part = (row * side + column) * productStep;
+      m.push_back(b.loadVector(products, b.add(source, part + first), lanes,
+                               lanes, sumType));
     }
-    for (int64_t i = 0; i < winogradOut * winogradOut; ++i)
-      results[i].push_back(
-          scaleBack(combine(halves[i / winogradOut], i % winogradOut)));
+    halves.push_back(combineProducts(m));
+  }
+  SmallVector<Value> results;
+  for (int64_t row = 0; row < shape.out; ++row) {
+    SmallVector<Value> m;
+    for (int64_t column = 0; column < side; ++column)
+      m.push_back(halves[column][row]);
+    for (auto [column, sums] : llvm::enumerate(combineProducts(m)))
+      results.push_back(scaleBack(sums, row, column));
   }
   return results;
+}
+
+/// Stores a tile's places in a loop: so their epilogue is there once.
+void WinogradLowering::finishPlaces(ArrayRef<Value> place, Value panel,
+                                    int64_t columns) {
+  Value counts[2];
+  for (int64_t axis : {0, 1})
+    counts[axis] = b.min(b.index(shape.out),
+                         b.sub(output.sizes[axis + 1], place[axis + 1]));
+  TilePlace where = {{}, b.index(0), panel, {}, 1, columns};
+  b.loop(counts[0], {}, [&](Value y, ValueRange) {
+    b.loop(counts[1], {}, [&](Value x, ValueRange) {
+      Value from = b.mul(b.add(b.mul(y, shape.out), x), packing.getNr());
+      SmallVector<Value> sums;
+      for (int64_t j = 0; j < columns; j += lanes)
+        sums.push_back(
+            b.loadVector(places, b.add(from, j), lanes, lanes, sumType));
+      storeRow(where, /*row=*/0,
+               {place[0], b.add(place[1], y), b.add(place[2], x)}, sums);
+      return SmallVector<Value>();
+    });
+    return SmallVector<Value>();
+  });
 }
 
 void WinogradLowering::finishTile(Value tile, Value number, Value panel,
                                   int64_t columns) {
   SmallVector<Value> place = getTilePlace(tile);
-  SmallVector<SmallVector<Value>> results = transformProducts(number, columns);
+  int64_t count = shape.out * shape.out;
+  SmallVector<SmallVector<Value>> results(count);
+  for (int64_t j = 0; j < columns; j += lanes)
+    for (auto [i, sums] : llvm::enumerate(transformProducts(number, j))) {
+      if (isLooped())
+        b.storeVector(sums, places, b.index(i * packing.getNr() + j), lanes);
+      else
+        results[i].push_back(sums);
+    }
+  if (isLooped())
+    return finishPlaces(place, panel, columns);
   TilePlace where = {{}, b.index(0), panel, {}, 1, columns};
-  for (int64_t i = 0; i < winogradOut * winogradOut; ++i) {
-    int64_t offsets[] = {i / winogradOut, i % winogradOut};
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t offsets[] = {i / shape.out, i % shape.out};
     SmallVector<Value> indices = {place[0]};
     Value exists;
     for (int64_t axis : {0, 1}) {
       indices.push_back(b.add(place[axis + 1], offsets[axis]));
       Value size = output.sizes[axis + 1];
       if (offsets[axis] == 0 ||
-          KernelBuilder::known(b.rem(size, b.index(winogradOut))) == 0)
+          KernelBuilder::known(b.rem(size, b.index(shape.out))) == 0)
         continue;
       Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
                                          indices.back(), size);

@@ -11,7 +11,7 @@
 // The input is read as it is, and what is around it.
 // CHECK-LABEL: func.func @transformed
 // AVX2-NOT: onnxq.stage
-// AVX2: arith.constant dense_resource<{{.*}}> : tensor<16384xi16>
+// AVX2: arith.constant dense_resource<{{.*}}> : tensor<36864xi16>
 // AVX2-NOT: onnxq.stage
 // AVX2: onnxq.contract {{.*}}pad(
 // AVX2-SAME: packing = #onnxq.packing<groups = 1, depth = 288, columns = 32, mr = 4, nr = 16, step = 2, kind = winograd>
@@ -29,35 +29,49 @@ func.func @transformed(%x: tensor<1x?x8x32xi8>, %e: tensor<1x?x8x32xi32>, %p: i8
   return %y : tensor<1x?x8x32xi32>
 }
 
-// Weights of nine bits, in 16. Tiles are 49: five at a time repeat one only.
+// Sums that 64 times wouldn't fit 32 bits: tiles of 2x2 places. Weights of nine
+// bits, in 16. Tiles are 49: five at a time repeat one only.
 // CHECK-LABEL: func.func @nine
+// AVX2: arith.constant dense_resource<{{.*}}> : tensor<65536xi16>
 // AVX2: onnxq.contract
 // AVX2-SAME: mr = 5, nr = 16, step = 2, kind = winograd
 // PLAIN-NOT: winograd
-func.func @nine(%x: tensor<1x16x16x16xi8>, %e: tensor<1x14x14x24xi32>) -> tensor<1x14x14x24xi32> {
-  %w = arith.constant dense<-255> : tensor<1x144x24xi16>
-  %y = onnxq.contract ins(%x, %w : tensor<1x16x16x16xi8>, tensor<1x144x24xi16>) outs(%e : tensor<1x14x14x24xi32>)
+func.func @nine(%x: tensor<1x16x16x64xi8>, %e: tensor<1x14x14x64xi32>) -> tensor<1x14x14x64xi32> {
+  %w = arith.constant dense<-255> : tensor<1x576x64xi16>
+  %y = onnxq.contract ins(%x, %w : tensor<1x16x16x64xi8>, tensor<1x576x64xi16>) outs(%e : tensor<1x14x14x64xi32>)
+      attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, input_unsigned} {
+  ^bb0(%acc: i32):
+    onnxq.yield %acc : i32
+  } -> tensor<1x14x14x64xi32>
+  return %y : tensor<1x14x14x64xi32>
+}
+
+// Many weights: tiles of 2x2 places, which have fewer numbers.
+// CHECK-LABEL: func.func @many
+// AVX2: arith.constant dense_resource<{{.*}}> : tensor<1048576xi16>
+// AVX2: kind = winograd
+func.func @many(%x: tensor<1x30x30x256xi8>, %e: tensor<1x28x28x256xi32>) -> tensor<1x28x28x256xi32> {
+  %w = arith.constant dense<100> : tensor<1x2304x256xi8>
+  %y = onnxq.contract ins(%x, %w : tensor<1x30x30x256xi8>, tensor<1x2304x256xi8>) outs(%e : tensor<1x28x28x256xi32>)
       attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} {
   ^bb0(%acc: i32):
     onnxq.yield %acc : i32
-  } -> tensor<1x14x14x24xi32>
-  return %y : tensor<1x14x14x24xi32>
+  } -> tensor<1x28x28x256xi32>
+  return %y : tensor<1x28x28x256xi32>
 }
 
-// Larger weights, strides, few places, channels that fill no vector, and more
-// weights than the places are worth.
+// Larger weights, strides, few places, and channels that fill no vector.
 // CHECK-LABEL: func.func @plain
 // CHECK-NOT: winograd
 func.func @plain(%x: tensor<1x9x9x32xi8>, %e: tensor<1x9x9x32xi32>, %f: tensor<1x5x5x32xi32>, %s: tensor<1x2x2x32xi8>, %t: tensor<1x2x2x32xi32>,
-                 %z: tensor<1x9x9x20xi8>, %v: tensor<1x7x7x512xi8>, %r: tensor<1x7x7x512xi32>)
-    -> (tensor<1x9x9x32xi32>, tensor<1x5x5x32xi32>, tensor<1x2x2x32xi32>, tensor<1x9x9x32xi32>, tensor<1x7x7x512xi32>) {
+                 %z: tensor<1x9x9x20xi8>) -> (tensor<1x9x9x32xi32>, tensor<1x5x5x32xi32>, tensor<1x2x2x32xi32>, tensor<1x9x9x32xi32>) {
   %large = arith.constant dense<256> : tensor<1x288x32xi16>
   %a = onnxq.contract ins(%x, %large : tensor<1x9x9x32xi8>, tensor<1x288x32xi16>) outs(%e : tensor<1x9x9x32xi32>)
       attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
   ^bb0(%acc: i32):
     onnxq.yield %acc : i32
   } -> tensor<1x9x9x32xi32>
-  %w = arith.constant dense<1> : tensor<1x288x32xi8>
+  %w = arith.constant dense<100> : tensor<1x288x32xi8>
   %b = onnxq.contract ins(%x, %w : tensor<1x9x9x32xi8>, tensor<1x288x32xi8>) outs(%f : tensor<1x5x5x32xi32>)
       attributes {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
   ^bb0(%acc: i32):
@@ -68,17 +82,24 @@ func.func @plain(%x: tensor<1x9x9x32xi8>, %e: tensor<1x9x9x32xi32>, %f: tensor<1
   ^bb0(%acc: i32):
     onnxq.yield %acc : i32
   } -> tensor<1x2x2x32xi32>
-  %odd = arith.constant dense<1> : tensor<1x180x32xi8>
+  %odd = arith.constant dense<100> : tensor<1x180x32xi8>
   %d = onnxq.contract ins(%z, %odd : tensor<1x9x9x20xi8>, tensor<1x180x32xi8>) outs(%e : tensor<1x9x9x32xi32>)
       attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
   ^bb0(%acc: i32):
     onnxq.yield %acc : i32
   } -> tensor<1x9x9x32xi32>
-  %many = arith.constant dense<1> : tensor<1x4608x512xi8>
+  return %a, %b, %c, %d : tensor<1x9x9x32xi32>, tensor<1x5x5x32xi32>, tensor<1x2x2x32xi32>, tensor<1x9x9x32xi32>
+}
+
+// More weights than the places are worth, where quads are fast.
+// CHECK-LABEL: func.func @late
+// AVX2: kind = quads
+func.func @late(%v: tensor<1x7x7x512xi8>, %r: tensor<1x7x7x512xi32>) -> tensor<1x7x7x512xi32> {
+  %many = arith.constant dense<30> : tensor<1x4608x512xi8>
   %g = onnxq.contract ins(%v, %many : tensor<1x7x7x512xi8>, tensor<1x4608x512xi8>) outs(%r : tensor<1x7x7x512xi32>)
       attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
   ^bb0(%acc: i32):
     onnxq.yield %acc : i32
   } -> tensor<1x7x7x512xi32>
-  return %a, %b, %c, %d, %g : tensor<1x9x9x32xi32>, tensor<1x5x5x32xi32>, tensor<1x2x2x32xi32>, tensor<1x9x9x32xi32>, tensor<1x7x7x512xi32>
+  return %g : tensor<1x7x7x512xi32>
 }

@@ -28,7 +28,8 @@ def ONNXQ_PackingKind : I32EnumAttr<"PackingKind",
   // are only known at run time.
   I32EnumAttrCase<"Rows", 8, "rows">,
   // Windows of 3x3, transformed so that 2x2 places of the output take 16
-  // products instead of 36: [panels][16][channels][nr].
+  // products instead of 36: [panels][16][channels / step][nr][step]. Of bytes
+  // also 4x4 places with 36 products instead of 144.
   I32EnumAttrCase<"Winograd", 9, "winograd">,
   // AArch64: products of two rows with two columns, eight bytes each, of s8 with
   // s8 and of u8 with s8.
