@@ -273,6 +273,57 @@ def wide_rows(suite):
             suite.expect(f"squares of wide rows {shape} {name}", exact_squares(values) == int(entry["squares"], 16), "they differ")
 
 
+def repeat(values, rows, columns):
+    return values.repeat(rows, axis=2).repeat(columns, axis=3)
+
+
+def derived(suite):
+    """Tensors that hold the elements of others: their records follow from those, and are what observers would count."""
+    nodes = [
+        helper.make_node("Resize", ["x", "", "s23"], ["up"], "up", mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
+        helper.make_node("Resize", ["x", "", "s23"], ["centered"], "centered", mode="nearest", nearest_mode="round_prefer_ceil"),
+        # Takes elements differently often.
+        helper.make_node("Resize", ["x", "", "s23"], ["uneven"], "uneven", mode="nearest", coordinate_transformation_mode="asymmetric",
+                         nearest_mode="ceil"),
+        helper.make_node("Concat", ["x", "x2", "x"], ["channels"], "channels", axis=1),
+        helper.make_node("Concat", ["up", "centered"], ["rows"], "rows", axis=-2),
+        helper.make_node("Concat", ["rows", "rows"], ["nested"], "nested", axis=1),
+        helper.make_node("Transpose", ["nested"], ["turned"], "turned", perm=[0, 1, 3, 2]),
+        # Channels become columns: has to be observed.
+        helper.make_node("Transpose", ["x"], ["moved"], "moved", perm=[0, 2, 3, 1]),
+        helper.make_node("Identity", ["turned"], ["same"], "same"),
+        helper.make_node("Relu", ["x"], ["x2"], "relu"),
+    ]
+    nodes.insert(3, nodes.pop())
+    model, data = suite.path(".onnx"), suite.path(".npy")
+    ends = {name: ["n", None, None, None] for name in ("uneven", "channels", "same", "moved")}
+    save(model, nodes, {"x": ["n", 3, 10, 7]}, ends, {"s23": np.array([1, 1, 2, 3], np.float32)})
+    samples = odd_values(6, 3, 10, 7)
+    samples[2] *= np.float32(1e-3)
+    np.save(data, samples)
+    up = repeat(samples, 2, 3)
+    positive = np.where(np.isnan(samples), samples, np.maximum(samples, 0))
+    ceil = np.minimum(np.ceil(np.arange(20) / 2), 9).astype(int), np.minimum(np.ceil(np.arange(21) / 3), 6).astype(int)
+    values = {"x": samples, "up": up, "centered": up, "uneven": samples[:, :, ceil[0]][:, :, :, ceil[1]],
+              "channels": np.concatenate([samples, positive, samples], 1), "rows": np.concatenate([up, up], 2)}
+    values["nested"] = np.concatenate([values["rows"]] * 2, 1)
+    values["turned"] = values["same"] = values["nested"].transpose(0, 1, 3, 2)
+    values["moved"] = samples.transpose(0, 2, 3, 1)
+    options = ("--data", data, "--histogram", "--bins", "64", "--all", "--quiet")
+    table = suite.table("derived", model, *options)
+    batched = suite.table("derived in batches", model, *options, "--batch", "4")
+    if not table or not batched:
+        return
+    entries = json.loads(table.read_text())["tensors"]
+    for name, value in values.items():
+        suite.tally.result(f"derived {name}", compare_statistics(entries[name], reference(value[:, None], 1, 64)))
+        fine = value[np.isfinite(value) & (np.abs(value) < 1e38)]
+        suite.expect(f"exact squares of derived {name}", exact_squares(fine) == int(entries[name]["squares"], 16), "they differ")
+    suite.expect("derived in batches", table.read_bytes() == batched.read_bytes(), "other bytes than one by one")
+    outcome, _ = suite.calibrate(model, *options[:-1], "--verbose")
+    suite.expect("derived are not observed", "compiled 4 observers" in outcome.stderr, outcome.stderr.strip()[:200])
+
+
 def small_floats(suite):
     for name, kind, number in (("float16", np.float16, TensorProto.FLOAT16), ("float64", np.float64, TensorProto.DOUBLE)):
         info = helper.make_tensor_value_info("x", number, [1, 6]), helper.make_tensor_value_info("y", number, [1, 6])
@@ -610,7 +661,7 @@ def main():
     tally = harness.Tally()
     with tempfile.TemporaryDirectory() as folder:
         suite = Suite(pathlib.Path(folder), tally)
-        for part in (statistics, exact_sums, tiles, wide_rows, small_floats, independence, ragged, cluster, runtime_extremes, images,
+        for part in (statistics, exact_sums, tiles, wide_rows, derived, small_floats, independence, ragged, cluster, runtime_extremes, images,
                      bad_data, never_computed, formats, archives, interruption, memory):
             part(suite)
     tally.finish()

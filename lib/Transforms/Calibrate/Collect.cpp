@@ -10,6 +10,7 @@
 // and checkpoints are those of a single thread too.
 
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
+#include "OnnxQuant/Calibration/Records.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
@@ -109,6 +110,7 @@ private:
   void runBatch(Batch &batch);
   /// Adds what a run gave to the table.
   LogicalResult keep(const Batch &batch);
+  void addRecords(llvm::ArrayRef<int64_t> words, int64_t count);
   LogicalResult saveCheckpoint();
   /// Reads and runs batches until there are no more.
   void work(Progress &progress);
@@ -164,7 +166,9 @@ LogicalResult Collector::open() {
   if (data->size() == 0 && options.data.shards == 1)
     return module.emitError("no samples are left to run");
   copy = OwningOpRef<ModuleOp>(cast<ModuleOp>(module->clone()));
-  auto result = instrument(*copy, options.spec);
+  InstrumentSpec spec = options.spec;
+  spec.derive = true;
+  auto result = instrument(*copy, spec);
   if (failed(result))
     return failure();
   instrumented = std::move(*result);
@@ -236,7 +240,7 @@ LogicalResult Collector::compile(const Tensors &first) {
   copy = {};
   std::chrono::duration<double> took = Clock::now() - start;
   if (options.verbose)
-    llvm::errs() << "compiled " << instrumented.observers.size()
+    llvm::errs() << "compiled " << instrumented.countObserved()
                  << " observers in " << llvm::format("%.3f s\n", took.count());
   return success();
 }
@@ -271,6 +275,37 @@ void Collector::runBatch(Batch &batch) {
   batch.words = std::move(outputs->back());
 }
 
+/// The record that follows from others, which are in `records`.
+static std::vector<int64_t>
+deriveRecord(const Observer &observer, const std::vector<Observer> &observers,
+             llvm::ArrayRef<llvm::ArrayRef<int64_t>> records) {
+  const Derivation &derivation = *observer.derivation;
+  if (!derivation.isJoined)
+    return repeatRecord(observer.layout, records[derivation.sources.front()],
+                        derivation.times);
+  std::vector<LaidRecord> parts;
+  for (int64_t source : derivation.sources)
+    parts.push_back({observers[source].layout, records[source]});
+  return joinRecords(observer.layout, parts, derivation.byChannel);
+}
+
+void Collector::addRecords(llvm::ArrayRef<int64_t> words, int64_t count) {
+  std::vector<llvm::ArrayRef<int64_t>> records;
+  std::vector<std::vector<int64_t>> derived;
+  derived.reserve(instrumented.observers.size());
+  for (const Observer &observer : instrumented.observers) {
+    if (observer.derivation)
+      derived.push_back(
+          deriveRecord(observer, instrumented.observers, records));
+    records.push_back(
+        observer.derivation
+            ? llvm::ArrayRef<int64_t>(derived.back())
+            : words.slice(observer.offset, observer.layout.words()));
+    table.tensors.find(observer.name)
+        ->second.addRecord(observer.layout, records.back(), count);
+  }
+}
+
 LogicalResult Collector::keep(const Batch &batch) {
   table.skipped += batch.skipped.size();
   if (!options.quiet)
@@ -282,14 +317,9 @@ LogicalResult Collector::keep(const Batch &batch) {
   auto count = static_cast<int64_t>(batch.samples.size());
   if (count > 0) {
     fastestRun = std::min(fastestRun, batch.seconds);
-    llvm::ArrayRef<int64_t> all(
-        reinterpret_cast<const int64_t *>(batch.words.data.data()),
-        batch.words.data.size() / sizeof(int64_t));
-    for (const Observer &observer : instrumented.observers)
-      table.tensors.find(observer.name)
-          ->second.addRecord(
-              observer.layout,
-              all.slice(observer.offset, observer.layout.words()), count);
+    addRecords({reinterpret_cast<const int64_t *>(batch.words.data.data()),
+                batch.words.data.size() / sizeof(int64_t)},
+               count);
     table.samples += count;
   }
   if (!options.checkpoint.empty() && Clock::now() - saved >= checkpointPeriod) {

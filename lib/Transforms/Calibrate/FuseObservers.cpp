@@ -33,9 +33,10 @@ using namespace onnxquant;
 /// Smaller tensors stay in the cache as a whole, and smaller slices aren't
 /// worth a call.
 static constexpr int64_t minElements = 1 << 16, minSlice = 256;
-/// The elements of a block of rows, the rows that observers take at once and
-/// the channels that they have room for.
-static constexpr int64_t blockElements = 1 << 13, mostRows = 256;
+/// The elements of a block of rows, so that it stays in the first cache with
+/// what is made of it; the fewest rows that are worth a look at a channel, the
+/// rows that observers take at once and the channels that they have room for.
+static constexpr int64_t blockElements = 1 << 12, fewRows = 32, mostRows = 256;
 static constexpr int64_t mostChannels = 4096;
 
 namespace {
@@ -105,7 +106,7 @@ static std::optional<RowShape> getRows(ArrayRef<int64_t> shape) {
   if (result.channels > mostChannels)
     return std::nullopt;
   result.block =
-      std::clamp<int64_t>(blockElements / result.channels, 1, mostRows);
+      std::clamp<int64_t>(blockElements / result.channels, fewRows, mostRows);
   while (result.rows % result.block != 0)
     --result.block;
   if (result.block * result.channels < minSlice * 4)
@@ -386,16 +387,21 @@ void BlockEmitter::compute(linalg::GenericOp op) {
   SmallVector<AffineMap> inputMaps, maps;
   // An input that is overwritten is read as what the result was: otherwise the
   // two look as if they might overlap in other ways, and aren't vectorized.
+  auto memoryOf = [&](Value buffer) {
+    Value own = small.lookup(buffer);
+    return own ? own : buffer;
+  };
   DenseMap<Value, OpOperand *> overwritten;
   for (OpOperand &init : op.getDpsInitsMutable())
-    overwritten[init.get()] = &init;
+    overwritten[memoryOf(init.get())] = &init;
   SmallVector<std::pair<OpOperand *, OpOperand *>> merged;
   for (OpOperand &operand : op->getOpOperands()) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
     AffineMap newMap = b.getMultiDimIdentityMap(loops);
     bool isBlock = map.isIdentity() && isa<MemRefType>(operand.get().getType());
     bool isInit = op.isDpsInit(&operand);
-    OpOperand *same = isBlock ? overwritten.lookup(operand.get()) : nullptr;
+    OpOperand *same =
+        isBlock ? overwritten.lookup(memoryOf(operand.get())) : nullptr;
     if (!isInit && same) {
       merged.push_back({&operand, same});
       continue;
@@ -429,34 +435,62 @@ void BlockEmitter::observe(onnxq::ObserveOp op, Value scratch) {
       b.getI64IntegerAttr(shape.first * shape.rows));
 }
 
-/// Buffers that only these ops use, the first of them to write all of it, and
-/// what has room for a block of each.
+/// The first and the last op of a group that use a buffer.
+static std::pair<int64_t, int64_t> usesOf(Value buffer, const Group &group) {
+  auto uses = [&](Operation *op) {
+    return llvm::is_contained(op->getOperands(), buffer);
+  };
+  auto first = llvm::find_if(group.ops, uses);
+  auto last = llvm::find_if(llvm::reverse(group.ops), uses);
+  return {first - group.ops.begin(), last.base() - group.ops.begin() - 1};
+}
+
+/// Whether only these ops use a buffer, the first of them to write all of it.
+static bool isOwn(memref::AllocOp alloc, const Group &group) {
+  if (!llvm::all_of(alloc->getUsers(), [&](Operation *user) {
+        return llvm::is_contained(group.ops, user);
+      }))
+    return false;
+  auto writer =
+      dyn_cast<linalg::GenericOp>(group.ops[usesOf(alloc, group).first]);
+  return writer && llvm::all_of(writer->getOpOperands(), [&](OpOperand &use) {
+           return use.get() != alloc.getResult() ||
+                  (writer.isDpsInit(&use) &&
+                   writer.getMatchingBlockArgument(&use).use_empty());
+         });
+}
+
+/// Buffers that only these ops use, and what has room for a block of each. A
+/// buffer whose last reader makes another one is overwritten by it, so that
+/// blocks take less of the cache.
 static DenseMap<Value, Value> shrinkBuffers(const Group &group, RowShape shape,
                                             ImplicitLocOpBuilder &b) {
   DenseMap<Value, Value> small;
+  struct Room {
+    Value memory, buffer;
+    int64_t last;
+  };
+  SmallVector<Room> rooms;
   for (const Access &access : group.accesses) {
     auto alloc = access.buffer.getDefiningOp<memref::AllocOp>();
-    bool isOwn = alloc && access.identity && !small.contains(alloc) &&
-                 llvm::all_of(alloc->getUsers(), [&](Operation *user) {
-                   return llvm::is_contained(group.ops, user);
-                 });
-    if (!isOwn)
-      continue;
-    Operation *first = *llvm::find_if(group.ops, [&](Operation *op) {
-      return llvm::is_contained(op->getOperands(), alloc.getResult());
-    });
-    auto writer = dyn_cast<linalg::GenericOp>(first);
-    bool isWritten =
-        writer && llvm::all_of(writer->getOpOperands(), [&](OpOperand &use) {
-          return use.get() != alloc.getResult() ||
-                 (writer.isDpsInit(&use) &&
-                  writer.getMatchingBlockArgument(&use).use_empty());
-        });
-    if (!isWritten)
+    if (!alloc || !access.identity || small.contains(alloc) ||
+        !isOwn(alloc, group))
       continue;
     auto type = MemRefType::get(shape.block * shape.channels,
                                 alloc.getType().getElementType());
-    small[alloc] = memref::AllocOp::create(b, type, b.getI64IntegerAttr(64));
+    auto [first, last] = usesOf(alloc, group);
+    auto inits = cast<linalg::GenericOp>(group.ops[first]).getDpsInits();
+    auto room = llvm::find_if(rooms, [&, start = first](const Room &room) {
+      return room.memory.getType() == type && room.last <= start &&
+             !llvm::is_contained(inits, room.buffer);
+    });
+    if (room == rooms.end()) {
+      Value memory = memref::AllocOp::create(b, type, b.getI64IntegerAttr(64));
+      room = rooms.insert(rooms.end(), {memory, alloc, last});
+    }
+    room->buffer = alloc;
+    room->last = last;
+    small[alloc] = room->memory;
   }
   return small;
 }
@@ -501,8 +535,9 @@ void FuseObservers::fuse(Group &group) {
       auto channels = static_cast<int64_t>(observe.getChannels());
       int64_t groups =
           channels > mostChannels ? 0 : llvm::divideCeil(channels, 8);
-      auto room =
-          static_cast<int64_t>(4 * (observe.getBins() + 1) + 48 + 40 * groups);
+      // As ObserverTiles.mlir lays it out.
+      int64_t histograms = 4 * (static_cast<int64_t>(observe.getBins()) + 64);
+      int64_t room = histograms + 48 + 40 * groups;
       scratch[op] =
           memref::AllocOp::create(b, MemRefType::get({room}, b.getI32Type()));
       onnxq::ObserveBeginOp::create(

@@ -3,9 +3,11 @@
 // output with the observers' words.
 //
 // A tensor has one observer, right after the op that makes it, so that its
-// buffer lives no longer than without.
+// buffer lives no longer than without. Where records may be derived, tensors
+// that hold the elements of others have none.
 
 #include "OnnxQuant/Transforms/Calibrate/Instrument.h"
+#include "Derive.h"
 #include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
@@ -131,28 +133,36 @@ int64_t onnxquant::channelAxisOf(Value value) {
   return type.isDynamicDim(axis) ? -1 : axis;
 }
 
-static std::vector<Observer> placeObservers(ArrayRef<Value> values,
+/// Chooses places of records; values without a name are dropped.
+static std::vector<Observer> placeObservers(SmallVectorImpl<Value> &values,
                                             const InstrumentSpec &spec,
                                             Instrumented &result) {
   llvm::StringSet<> taken;
+  llvm::erase_if(values, [&](Value value) {
+    StringRef name = ir::getTensorName(value);
+    bool isUnnamed = name.empty() || !taken.insert(name).second;
+    result.unnamed += isUnnamed;
+    return isUnnamed;
+  });
   std::vector<Observer> observers;
+  DenseMap<Value, int64_t> places;
   for (Value value : values) {
     Observer observer;
     observer.name = ir::getTensorName(value).str();
-    if (observer.name.empty() || !taken.insert(observer.name).second) {
-      ++result.unnamed;
-      observers.emplace_back();
-      continue;
-    }
     observer.channelAxis = channelAxisOf(value);
     auto type = cast<RankedTensorType>(value.getType());
     observer.layout.channels =
         observer.channelAxis < 0 ? 1 : type.getDimSize(observer.channelAxis);
     observer.layout.bins = spec.bins;
     observer.layout.parts = spec.batch;
-    observer.offset = result.words;
-    result.words += observer.layout.words();
-    observers.push_back(observer);
+    if (spec.derive)
+      observer.derivation = derivationOf(value, observer, observers, places);
+    if (!observer.derivation) {
+      observer.offset = result.words;
+      result.words += observer.layout.words();
+    }
+    places[value] = static_cast<int64_t>(observers.size());
+    observers.push_back(std::move(observer));
   }
   return observers;
 }
@@ -214,14 +224,13 @@ FailureOr<Instrumented> onnxquant::instrument(ModuleOp module,
       body.getArgument(argument));
   // Backwards, so that observers of arguments stand in the arguments' order.
   for (auto [value, observer] : llvm::reverse(llvm::zip(*values, observers)))
-    if (!observer.name.empty())
+    if (!observer.derivation)
       addObserver(value, observer, state);
   Operation *end = body.getTerminator();
   OpBuilder atEnd(end);
   Value statistics = onnxq::StatisticsOp::create(atEnd, graph->getLoc(), words,
                                                  state.getState());
   end->insertOperands(end->getNumOperands(), statistics);
-  llvm::erase_if(observers, [](const Observer &o) { return o.name.empty(); });
   result.observers = std::move(observers);
   return result;
 }

@@ -79,7 +79,7 @@ func.func private @onnxq_look_and_bin(%x: memref<?xf32>, %begin: index, %rows: i
   %zero = arith.constant dense<0> : vector<8xi64>
   %most = arith.constant dense<0x7F800000> : vector<16xf32>
   %bins = arith.muli %half, %c2 : index
-  %stride = arith.addi %bins, %c1 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
   %half32 = arith.index_cast %half : index to i32
   %bins32 = arith.index_cast %bins : index to i32
   %halfv = vector.broadcast %half32 : i32 to vector<16xi32>
@@ -127,7 +127,7 @@ func.func private @onnxq_bin_lanes(%x: memref<?xf32>, %begin: index, %rows: inde
   %mask = vector.create_mask %width : vector<16xi1>
   %places = memref.alloca() {alignment = 64 : i64} : memref<32xi32>
   %bins = arith.muli %half, %c2 : index
-  %stride = arith.addi %bins, %c1 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
   %half32 = arith.index_cast %half : index to i32
   %bins32 = arith.index_cast %bins : index to i32
   %halfv = vector.broadcast %half32 : i32 to vector<16xi32>
@@ -160,7 +160,7 @@ func.func private @onnxq_bin_lanes(%x: memref<?xf32>, %begin: index, %rows: inde
 
 // Ends to add a tile to the histogram: all but what has no room in scratch
 // memory was counted by onnxq_add_groups, in the range that the record had.
-func.func private @onnxq_bin_tile(%x: memref<?xf32>, %begin: index, %n: index, %groups: index, %top: i32, %clean: i1, %state: memref<?xi64>, %exponent: index, %hist: index, %half: index, %scratch: memref<?xi32>) attributes {onnxq.inline} {
+func.func private @onnxq_bin_tile(%x: memref<?xf32>, %begin: index, %n: index, %channels: index, %groups: index, %top: i32, %clean: i1, %state: memref<?xi64>, %exponent: index, %hist: index, %half: index, %scratch: memref<?xi32>) attributes {onnxq.inline} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index

@@ -123,6 +123,107 @@ func.func private @onnxq_let_wait(%scratch: memref<?xi32>, %at: index, %v: vecto
   return
 }
 
+// The bounds of the magnitudes that are within the band of an exponent: the
+// smallest but zero, as twice its bits less one, and the end by its bits.
+func.func private @onnxq_bounds(%e: i32) -> (vector<8xi32>, vector<8xi32>) attributes {onnxq.inline} {
+  %i0 = arith.constant 0 : i32
+  %i1 = arith.constant 1 : i32
+  %i23 = arith.constant 23 : i32
+  %limit = arith.constant 2123789977 : i32
+  %bits = arith.shli %e, %i23 : i32
+  %band:2 = func.call @onnxq_band(%bits) : (i32) -> (i32, f64)
+  %lower0 = arith.addi %band#0, %band#0 : i32
+  %lower1 = arith.subi %lower0, %i1 : i32
+  %e1 = arith.addi %e, %i1 : i32
+  %end0 = arith.shli %e1, %i23 : i32
+  %end1 = arith.minui %end0, %limit : i32
+  // Without an exponent nothing is.
+  %some = arith.cmpi ne, %e, %i0 : i32
+  %end2 = arith.select %some, %end1, %i0 : i32
+  %lower = vector.broadcast %lower1 : i32 to vector<8xi32>
+  %end = vector.broadcast %end2 : i32 to vector<8xi32>
+  return %lower, %end : vector<8xi32>, vector<8xi32>
+}
+
+// The larger magnitudes of extremes, by their bits.
+func.func private @onnxq_tops(%mn: vector<8xf32>, %mx: vector<8xf32>) -> vector<8xi32> attributes {onnxq.inline} {
+  %magnitude = arith.constant dense<2147483647> : vector<8xi32>
+  %b0 = arith.bitcast %mn : vector<8xf32> to vector<8xi32>
+  %b1 = arith.bitcast %mx : vector<8xf32> to vector<8xi32>
+  %a0 = arith.andi %b0, %magnitude : vector<8xi32>
+  %a1 = arith.andi %b1, %magnitude : vector<8xi32>
+  %a = arith.maxui %a0, %a1 : vector<8xi32>
+  return %a : vector<8xi32>
+}
+
+// Whether what was added up lies within the bounds; and whether it does but for
+// magnitudes that are too small.
+func.func private @onnxq_all_hold(%lower: vector<8xi32>, %end: vector<8xi32>, %s: vector<8xf64>, %tops: vector<8xi32>, %nz: vector<8xi32>) -> (i1, i1) attributes {onnxq.inline} {
+  %s0 = vector.extract_strided_slice %s {offsets = [0], sizes = [4], strides = [1]} : vector<8xf64> to vector<4xf64>
+  %s1 = vector.extract_strided_slice %s {offsets = [4], sizes = [4], strides = [1]} : vector<8xf64> to vector<4xf64>
+  %numbers = arith.cmpf ord, %s0, %s1 : vector<4xf64>
+  %ok0 = vector.reduction <and>, %numbers : vector<4xi1> into i1
+  %large = arith.cmpi uge, %nz, %lower : vector<8xi32>
+  %ok1 = vector.reduction <and>, %large : vector<8xi1> into i1
+  // Magnitudes and their end have no sign.
+  %small = arith.cmpi slt, %tops, %end : vector<8xi32>
+  %ok2 = vector.reduction <and>, %small : vector<8xi1> into i1
+  %most = arith.andi %ok0, %ok2 : i1
+  %all = arith.andi %most, %ok1 : i1
+  return %all, %most : i1, i1
+}
+
+// Adds rows of up to eight lanes, from channel `first` on, whose magnitudes are
+// within a band or below it: the latter go to the record one by one.
+func.func private @onnxq_look_apart(%x: memref<?xf32>, %begin: index, %rows: index, %step: index, %width: index, %first: index, %lower: i32, %s0: vector<8xf64>, %q0: vector<8xf64>, %l0: vector<8xf64>, %state: memref<?xi64>, %base: index, %parts: index)
+    -> (vector<8xf64>, vector<8xf64>, vector<8xf64>) attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %c14 = arith.constant 14 : index
+  %sumbias = arith.constant 224 : i64
+  %squarebias = arith.constant 352 : i64
+  %none = arith.constant dense<0.0> : vector<8xf32>
+  %most = arith.constant dense<-1> : vector<8xi32>
+  %one = arith.constant dense<1> : vector<8xi32>
+  %zero = arith.constant 0.0 : f32
+  %mask = vector.create_mask %width : vector<8xi1>
+  %lowerv = vector.broadcast %lower : i32 to vector<8xi32>
+  %psquares = arith.addi %base, %c9 : index
+  %p:4 = func.call @onnxq_places(%base, %parts, %step) : (index, index, index) -> (index, index, index, index)
+  %r:3 = scf.for %i = %c0 to %rows step %c1 iter_args(%s = %s0, %q = %q0, %l = %l0) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>) {
+    %o = arith.muli %i, %step : index
+    %at = arith.addi %begin, %o : index
+    %e = vector.maskedload %x[%at], %mask, %none : memref<?xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+    %bits = arith.bitcast %e : vector<8xf32> to vector<8xi32>
+    %twice = arith.addi %bits, %bits : vector<8xi32>
+    %below = arith.subi %twice, %one : vector<8xi32>
+    %small = arith.cmpi ult, %below, %lowerv : vector<8xi32>
+    %in = arith.select %small, %none, %e : vector<8xi1>, vector<8xf32>
+    %some = vector.reduction <or>, %small : vector<8xi1> into i1
+    scf.if %some {
+      %out = arith.select %small, %e, %none : vector<8xi1>, vector<8xf32>
+      scf.for %c = %c0 to %width step %c1 {
+        %f = vector.extract %out[%c] : f32 from vector<8xf32>
+        %isout = arith.cmpf une, %f, %zero : f32
+        scf.if %isout {
+          %d = arith.extf %f : f32 to f64
+          %dd = arith.mulf %d, %d : f64
+          %channel = arith.addi %first, %c : index
+          %c14th = arith.muli %channel, %c14 : index
+          %psum = arith.addi %p#1, %c14th : index
+          func.call @onnxq_add(%state, %psum, %d, %sumbias) : (memref<?xi64>, index, f64, i64) -> ()
+          func.call @onnxq_add(%state, %psquares, %dd, %squarebias) : (memref<?xi64>, index, f64, i64) -> ()
+        }
+      }
+    }
+    %v:6 = func.call @onnxq_add_eight(%in, %s, %q, %l, %none, %none, %most)
+        : (vector<8xf32>, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
+    scf.yield %v#0, %v#1, %v#2 : vector<8xf64>, vector<8xf64>, vector<8xf64>
+  }
+  return %r#0, %r#1, %r#2 : vector<8xf64>, vector<8xf64>, vector<8xf64>
+}
+
 // Adds up to 256 rows to what waits in scratch memory, eight channels at a
 // time; those beyond the band of `e` go to the record. Gives the largest
 // magnitude, and whether all elements count.
@@ -138,18 +239,18 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
   %c40 = arith.constant 40 : index
   %c48 = arith.constant 48 : index
   %c256 = arith.constant 256 : index
-  %i0 = arith.constant 0 : i32
+  %c2048 = arith.constant 2048 : index
   %i1 = arith.constant 1 : i32
   %i23 = arith.constant 23 : i32
   %true = arith.constant true
   %l44 = arith.constant 198158383604301824 : i64
-  %inf = arith.constant dense<0x7F800000> : vector<8xf32>
-  %ninf = arith.constant dense<0xFF800000> : vector<8xf32>
+  %none = arith.constant dense<0> : vector<8xi32>
   %rows32 = arith.index_cast %rows : index to i32
-  %bins1 = arith.addi %bins, %c1 : index
-  %acc = arith.muli %bins1, %c4 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
+  %acc = arith.muli %stride, %c4 : index
   %ebits = arith.shli %e, %i23 : i32
   %band:2 = func.call @onnxq_band(%ebits) : (i32) -> (i32, f64)
+  %bounds:2 = func.call @onnxq_bounds(%e) : (i32) -> (vector<8xi32>, vector<8xi32>)
   %start = vector.broadcast %band#1 : f64 to vector<8xf64>
   // That of the lower parts is 2^44 times smaller.
   %startbits = arith.bitcast %band#1 : f64 to i64
@@ -161,12 +262,14 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
   %has = arith.cmpi ugt, %bins, %c0 : index
   %pexp = arith.addi %base, %c7 : index
   %range = memref.load %state[%pexp] : memref<?xi64>
+  %usual = arith.cmpi eq, %bins, %c2048 : index
+  %several = arith.cmpi uge, %channels, %c8 : index
   %ring = memref.alloca() {alignment = 64 : i64} : memref<16xi64>
   scf.if %has {
     func.call @onnxq_open_ring(%ring, %bins) : (memref<16xi64>, index) -> ()
   }
   %groups = func.call @onnxq_groups(%channels) : (index) -> index
-  %r:5 = scf.for %g = %c0 to %groups step %c1 iter_args(%q0 = %start, %l = %zero, %added0 = %c0, %top = %i0, %clean = %true) -> (vector<8xf64>, vector<8xf64>, index, i32, i1) {
+  %r:5 = scf.for %g = %c0 to %groups step %c1 iter_args(%q0 = %start, %l = %zero, %added0 = %c0, %top = %none, %clean = %true) -> (vector<8xf64>, vector<8xf64>, index, vector<8xi32>, i1) {
     %more = arith.addi %added0, %rows : index
     %over = arith.cmpi ugt, %more, %c256 : index
     %k:3 = scf.if %over -> (vector<8xf64>, vector<8xf64>, index) {
@@ -193,10 +296,19 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
     %left = arith.subi %channels, %first : index
     %width = arith.minui %left, %c8 : index
     %whole = arith.cmpi eq, %width, %c8 : index
+    %rest = arith.andi %has, %several : i1
     %v:6 = scf.if %whole -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
       %z:6 = scf.if %has -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
-        %y:6 = func.call @onnxq_look_and_bin(%x, %from, %rows, %channels, %s, %k#0, %k#1, %mn, %mx, %scratch, %bins, %range, %ring)
-            : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, memref<?xi32>, index, i64, memref<16xi64>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
+        // Places of the usual histograms are known: they take fewer registers.
+        %y:6 = scf.if %usual -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
+          %u:6 = func.call @onnxq_look_and_bin(%x, %from, %rows, %channels, %s, %k#0, %k#1, %mn, %mx, %scratch, %c2048, %range, %ring)
+              : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, memref<?xi32>, index, i64, memref<16xi64>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
+          scf.yield %u#0, %u#1, %u#2, %u#3, %u#4, %u#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
+        } else {
+          %u:6 = func.call @onnxq_look_and_bin(%x, %from, %rows, %channels, %s, %k#0, %k#1, %mn, %mx, %scratch, %bins, %range, %ring)
+              : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, memref<?xi32>, index, i64, memref<16xi64>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
+          scf.yield %u#0, %u#1, %u#2, %u#3, %u#4, %u#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
+        }
         scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
       } else {
         %y:6 = func.call @onnxq_look(%x, %from, %rows, %channels, %s, %k#0, %k#1, %mn, %mx)
@@ -205,44 +317,57 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
       }
       scf.yield %z#0, %z#1, %z#2, %z#3, %z#4, %z#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
     } else {
-      scf.if %has {
+      scf.if %rest {
         func.call @onnxq_bin_lanes(%x, %from, %rows, %channels, %width, %scratch, %bins, %range, %i1) : (memref<?xf32>, index, index, index, index, memref<?xi32>, index, i64, i32) -> ()
       }
       %y:6 = func.call @onnxq_look_some(%x, %from, %rows, %channels, %width, %s, %k#0, %k#1, %mn, %mx)
           : (memref<?xf32>, index, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
       scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
     }
-    %h:2 = func.call @onnxq_holds(%e, %v#0, %v#3, %v#4, %v#5) : (i32, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) -> (i1, i32)
-    %w:4 = scf.if %h#0 -> (vector<8xf64>, vector<8xf64>, i32, i1) {
-      %s2 = vector.bitcast %v#0 : vector<8xf64> to vector<16xi32>
-      %mask = vector.create_mask %width : vector<8xi1>
-      %mnm = arith.select %mask, %v#3, %inf : vector<8xi1>, vector<8xf32>
-      %mxm = arith.select %mask, %v#4, %ninf : vector<8xi1>, vector<8xf32>
-      %mn2 = arith.bitcast %mnm : vector<8xf32> to vector<8xi32>
-      %mx2 = arith.bitcast %mxm : vector<8xf32> to vector<8xi32>
+    %tops = func.call @onnxq_tops(%v#3, %v#4) : (vector<8xf32>, vector<8xf32>) -> vector<8xi32>
+    %h:2 = func.call @onnxq_all_hold(%bounds#0, %bounds#1, %v#0, %tops, %v#5) : (vector<8xi32>, vector<8xi32>, vector<8xf64>, vector<8xi32>, vector<8xi32>) -> (i1, i1)
+    %added:3 = scf.if %h#0 -> (vector<8xf64>, vector<8xf64>, vector<8xf64>) {
+      scf.yield %v#0, %v#1, %v#2 : vector<8xf64>, vector<8xf64>, vector<8xf64>
+    } else {
+      %a:3 = scf.if %h#1 -> (vector<8xf64>, vector<8xf64>, vector<8xf64>) {
+        %least = vector.extract %bounds#0[0] : i32 from vector<8xi32>
+        %y:3 = func.call @onnxq_look_apart(%x, %from, %rows, %channels, %width, %first, %least, %s, %k#0, %k#1, %state, %base, %parts)
+            : (memref<?xf32>, index, index, index, index, index, i32, vector<8xf64>, vector<8xf64>, vector<8xf64>, memref<?xi64>, index, index) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>)
+        scf.yield %y#0, %y#1, %y#2 : vector<8xf64>, vector<8xf64>, vector<8xf64>
+      } else {
+        scf.yield %v#0, %v#1, %v#2 : vector<8xf64>, vector<8xf64>, vector<8xf64>
+      }
+      scf.yield %a#0, %a#1, %a#2 : vector<8xf64>, vector<8xf64>, vector<8xf64>
+    }
+    %w:4 = scf.if %h#1 -> (vector<8xf64>, vector<8xf64>, vector<8xi32>, i1) {
+      %s2 = vector.bitcast %added#0 : vector<8xf64> to vector<16xi32>
+      %mn2 = arith.bitcast %v#3 : vector<8xf32> to vector<8xi32>
+      %mx2 = arith.bitcast %v#4 : vector<8xf32> to vector<8xi32>
       vector.store %s2, %scratch[%at] : memref<?xi32>, vector<16xi32>
       vector.store %mn2, %scratch[%pmn] : memref<?xi32>, vector<8xi32>
       vector.store %mx2, %scratch[%pmx] : memref<?xi32>, vector<8xi32>
       %n0 = memref.load %scratch[%pn] : memref<?xi32>
       %n1 = arith.addi %n0, %rows32 : i32
       memref.store %n1, %scratch[%pn] : memref<?xi32>
-      %t = arith.maxui %top, %h#1 : i32
-      scf.yield %v#1, %v#2, %t, %clean : vector<8xf64>, vector<8xf64>, i32, i1
+      %t = arith.maxui %top, %tops : vector<8xi32>
+      scf.yield %added#1, %added#2, %t, %clean : vector<8xf64>, vector<8xf64>, vector<8xi32>, i1
     } else {
       %t0:2 = func.call @onnxq_any_channels(%x, %from, %rows, %width, %channels, %first, %o, %outer, %state, %base, %parts)
           : (memref<?xf32>, index, index, index, index, index, index, index, memref<?xi64>, index, index) -> (i32, i1)
-      %t = arith.maxui %top, %t0#0 : i32
+      %t1 = vector.broadcast %t0#0 : i32 to vector<8xi32>
+      %t = arith.maxui %top, %t1 : vector<8xi32>
       %still = arith.andi %clean, %t0#1 : i1
-      scf.yield %k#0, %k#1, %t, %still : vector<8xf64>, vector<8xf64>, i32, i1
+      scf.yield %k#0, %k#1, %t, %still : vector<8xf64>, vector<8xf64>, vector<8xi32>, i1
     }
-    scf.yield %w#0, %w#1, %k#2, %w#2, %w#3 : vector<8xf64>, vector<8xf64>, index, i32, i1
+    scf.yield %w#0, %w#1, %k#2, %w#2, %w#3 : vector<8xf64>, vector<8xf64>, index, vector<8xi32>, i1
   }
   scf.if %has {
     func.call @onnxq_close_ring(%ring, %scratch, %bins) : (memref<16xi64>, memref<?xi32>, index) -> ()
   }
   func.call @onnxq_let_wait(%scratch, %upper, %r#0, %start) : (memref<?xi32>, index, vector<8xf64>, vector<8xf64>) -> ()
   func.call @onnxq_let_wait(%scratch, %lower, %r#1, %zero) : (memref<?xi32>, index, vector<8xf64>, vector<8xf64>) -> ()
-  return %r#3, %r#4 : i32, i1
+  %largest = vector.reduction <maxui>, %r#3 : vector<8xi32> into i32
+  return %largest, %r#4 : i32, i1
 }
 
 // Adds `rows` times eight neighbours of one channel, at most 2048, to a sum and

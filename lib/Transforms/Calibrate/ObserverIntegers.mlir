@@ -331,7 +331,6 @@ func.func private @onnxq_store_group(%scratch: memref<?xi32>, %at: index, %width
 // largest magnitude, and whether all elements count.
 func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: index, %o: index, %outer: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>, %e: i32) -> (i32, i1) attributes {passthrough = ["noinline"]} {
   %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c4 = arith.constant 4 : index
   %c7 = arith.constant 7 : index
@@ -346,8 +345,8 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
   %zero = arith.constant dense<0> : vector<8xi64>
   %nothing = arith.constant dense<0.0> : vector<8xf64>
   %rows32 = arith.index_cast %rows : index to i32
-  %bins1 = arith.addi %bins, %c1 : index
-  %acc = arith.muli %bins1, %c4 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
+  %acc = arith.muli %stride, %c4 : index
   %places = memref.alloca() {alignment = 64 : i64} : memref<32xi32>
   %has = arith.cmpi ugt, %bins, %c0 : index
   %half = arith.divui %bins, %c2 : index

@@ -39,7 +39,7 @@ func.func private @onnxq_places_of(%e: vector<8xf32>, %scale: vector<8xf32>, %la
   return %place : vector<8xi32>
 }
 
-// Adds one to the bins of the eight places at ring[at], two in each word.
+// Adds one to the bins of eight places, two in each word.
 func.func private @onnxq_count_row(%w0: i64, %w1: i64, %w2: i64, %w3: i64, %scratch: memref<?xi32>, %stride: index) attributes {onnxq.inline} {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
@@ -50,15 +50,6 @@ func.func private @onnxq_count_row(%w0: i64, %w1: i64, %w2: i64, %w3: i64, %scra
   func.call @onnxq_bump_two(%scratch, %stride2, %stride3, %w1) : (memref<?xi32>, index, index, i64) -> ()
   func.call @onnxq_bump_two(%scratch, %c0, %stride, %w2) : (memref<?xi32>, index, index, i64) -> ()
   func.call @onnxq_bump_two(%scratch, %stride2, %stride3, %w3) : (memref<?xi32>, index, index, i64) -> ()
-  return
-}
-func.func private @onnxq_bump_two(%scratch: memref<?xi32>, %base0: index, %base1: index, %places: i64) attributes {onnxq.inline} {
-  %i32 = arith.constant 32 : i64
-  %p0 = arith.trunci %places : i64 to i32
-  %high = arith.shrui %places, %i32 : i64
-  %p1 = arith.trunci %high : i64 to i32
-  func.call @onnxq_bump(%scratch, %base0, %p0) : (memref<?xi32>, index, i32) -> ()
-  func.call @onnxq_bump(%scratch, %base1, %p1) : (memref<?xi32>, index, i32) -> ()
   return
 }
 
@@ -77,10 +68,9 @@ func.func private @onnxq_open_ring(%ring: memref<16xi64>, %bins: index) attribut
 }
 func.func private @onnxq_close_ring(%ring: memref<16xi64>, %scratch: memref<?xi32>, %bins: index) attributes {onnxq.inline} {
   %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
-  %stride = arith.addi %bins, %c1 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
   scf.for %i = %c0 to %c16 step %c4 {
     %w:4 = func.call @onnxq_ring_row(%ring, %i) : (memref<16xi64>, index) -> (i64, i64, i64, i64)
     func.call @onnxq_count_row(%w#0, %w#1, %w#2, %w#3, %scratch, %stride) : (i64, i64, i64, i64, memref<?xi32>, index) -> ()
@@ -118,7 +108,7 @@ func.func private @onnxq_look_and_bin(%x: memref<?xf32>, %begin: index, %rows: i
   %scalev = vector.broadcast %scale : f32 to vector<8xf32>
   %last = func.call @onnxq_last_below(%range) : (i64) -> i32
   %lastv = vector.broadcast %last : i32 to vector<8xi32>
-  %stride = arith.addi %bins, %c1 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
   %r:6 = scf.for %i = %c0 to %rows step %c1 iter_args(%s = %s0, %q = %q0, %l = %l0, %mn = %mn0, %mx = %mx0, %nz = %most)
       -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
     %o = arith.muli %i, %step : index
@@ -143,7 +133,6 @@ func.func private @onnxq_bin_lanes(%x: memref<?xf32>, %begin: index, %rows: inde
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
-  %c8 = arith.constant 8 : index
   %none = arith.constant dense<0.0> : vector<8xf32>
   %mask = vector.create_mask %width : vector<8xi1>
   %places = memref.alloca() {alignment = 64 : i64} : memref<8xi32>
@@ -171,9 +160,10 @@ func.func private @onnxq_bin_lanes(%x: memref<?xf32>, %begin: index, %rows: inde
   return
 }
 
-// Ends to add a tile to the histogram: all but what has no room in scratch
-// memory was counted by onnxq_add_groups, in the range that the record had.
-func.func private @onnxq_bin_tile(%x: memref<?xf32>, %begin: index, %n: index, %groups: index, %top: i32, %clean: i1, %state: memref<?xi64>, %exponent: index, %hist: index, %half: index, %scratch: memref<?xi32>) attributes {onnxq.inline} {
+// Ends to add a tile to the histogram: it was counted by onnxq_add_groups, in
+// the range that the record had, unless its channels are too few or have no
+// room in scratch memory.
+func.func private @onnxq_bin_tile(%x: memref<?xf32>, %begin: index, %n: index, %channels: index, %groups: index, %top: i32, %clean: i1, %state: memref<?xi64>, %exponent: index, %hist: index, %half: index, %scratch: memref<?xi32>) attributes {onnxq.inline} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -186,7 +176,9 @@ func.func private @onnxq_bin_tile(%x: memref<?xf32>, %begin: index, %n: index, %
   %e1 = arith.extui %e0 : i32 to i64
   %e = arith.subi %e1, %i126 : i64
   %fits = arith.cmpi sle, %e, %range : i64
-  %counted = arith.cmpi ne, %groups, %c0 : index
+  %room = arith.cmpi ne, %groups, %c0 : index
+  %several = arith.cmpi uge, %channels, %c8 : index
+  %counted = arith.andi %room, %several : i1
   %good = arith.andi %fits, %clean : i1
   %done = arith.andi %good, %counted : i1
   %again = arith.xori %done, %true : i1

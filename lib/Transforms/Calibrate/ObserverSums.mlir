@@ -13,7 +13,6 @@
 // The extremes mean nothing where that is beyond the limit.
 func.func private @onnxq_extent(%x: memref<?xf32>, %begin: index, %n: index) -> (f32, f32, i32) {
   %c0 = arith.constant 0 : index
-  %c8 = arith.constant 8 : index
   %c16 = arith.constant 16 : index
   %inf = arith.constant dense<0x7F800000> : vector<16xf32>
   %ninf = arith.constant dense<0xFF800000> : vector<16xf32>
@@ -352,6 +351,15 @@ func.func private @onnxq_count(%x: memref<?xf32>, %begin: index, %n: index, %sta
   return %r#3 : i64
 }
 
+// How far apart four histograms are: a bin for what is none, and some more, so
+// that bins of the same number aren't mistaken for each other by their
+// addresses' last bits.
+func.func private @onnxq_stride(%bins: index) -> index attributes {onnxq.inline} {
+  %c64 = arith.constant 64 : index
+  %stride = arith.addi %bins, %c64 : index
+  return %stride : index
+}
+
 // Adds a row's elements to four histograms of `2 * half` bins each, and a bin
 // for what is none. Bin half + k holds [k, k+1) / scale, bin half - 1 - k the
 // same of negative elements.
@@ -370,7 +378,7 @@ func.func private @onnxq_bin(%x: memref<?xf32>, %begin: index, %n: index, %scrat
   %last = arith.subi %halfi, %one : i32
   %bins = arith.addi %halfi, %halfi : i32
   %wide = arith.muli %half, %c2 : index
-  %stride1 = arith.addi %wide, %c1 : index
+  %stride1 = func.call @onnxq_stride(%wide) : (index) -> index
   %stride2 = arith.muli %stride1, %c2 : index
   %stride3 = arith.muli %stride1, %c3 : index
   %scalev = vector.broadcast %scale : f32 to vector<8xf32>
@@ -440,10 +448,10 @@ func.func private @onnxq_bin_clean(%x: memref<?xf32>, %begin: index, %n: index, 
   %c8 = arith.constant 8 : index
   %c512 = arith.constant 512 : index
   %zero = arith.constant dense<0.0> : vector<8xf32>
-  %places = memref.alloca() {alignment = 64 : i64} : memref<512xi32>
+  %places = memref.alloca() {alignment = 64 : i64} : memref<256xi64>
   %halfi = arith.index_cast %half : index to i32
   %wide = arith.muli %half, %c2 : index
-  %stride1 = arith.addi %wide, %c1 : index
+  %stride1 = func.call @onnxq_stride(%wide) : (index) -> index
   %stride2 = arith.muli %stride1, %c2 : index
   %stride3 = arith.muli %stride1, %c3 : index
   %scalev = vector.broadcast %scale : f32 to vector<8xf32>
@@ -463,20 +471,17 @@ func.func private @onnxq_bin_clean(%x: memref<?xf32>, %begin: index, %n: index, 
       %one = arith.extsi %neg : vector<8xi1> to vector<8xi32>
       %place0 = arith.addi %toward, %halfv : vector<8xi32>
       %place = arith.addi %place0, %one : vector<8xi32>
-      vector.store %place, %places[%k] : memref<512xi32>, vector<8xi32>
+      %words = vector.bitcast %place : vector<8xi32> to vector<4xi64>
+      %slot = arith.divui %k, %c2 : index
+      vector.store %words, %places[%slot] : memref<256xi64>, vector<4xi64>
     }
     scf.for %k = %c0 to %m step %c4 {
-      %k1 = arith.addi %k, %c1 : index
-      %k2 = arith.addi %k, %c2 : index
-      %k3 = arith.addi %k, %c3 : index
-      %p0 = memref.load %places[%k] : memref<512xi32>
-      %p1 = memref.load %places[%k1] : memref<512xi32>
-      %p2 = memref.load %places[%k2] : memref<512xi32>
-      %p3 = memref.load %places[%k3] : memref<512xi32>
-      func.call @onnxq_bump(%scratch, %c0, %p0) : (memref<?xi32>, index, i32) -> ()
-      func.call @onnxq_bump(%scratch, %stride1, %p1) : (memref<?xi32>, index, i32) -> ()
-      func.call @onnxq_bump(%scratch, %stride2, %p2) : (memref<?xi32>, index, i32) -> ()
-      func.call @onnxq_bump(%scratch, %stride3, %p3) : (memref<?xi32>, index, i32) -> ()
+      %k0 = arith.divui %k, %c2 : index
+      %k1 = arith.addi %k0, %c1 : index
+      %w0 = memref.load %places[%k0] : memref<256xi64>
+      %w1 = memref.load %places[%k1] : memref<256xi64>
+      func.call @onnxq_bump_two(%scratch, %c0, %stride1, %w0) : (memref<?xi32>, index, index, i64) -> ()
+      func.call @onnxq_bump_two(%scratch, %stride2, %stride3, %w1) : (memref<?xi32>, index, index, i64) -> ()
     }
   }
   %last = arith.addi %begin, %main : index
@@ -484,6 +489,16 @@ func.func private @onnxq_bin_clean(%x: memref<?xf32>, %begin: index, %n: index, 
   return
 }
 
+// Adds one to the bins of two places that a word holds.
+func.func private @onnxq_bump_two(%scratch: memref<?xi32>, %base0: index, %base1: index, %places: i64) attributes {onnxq.inline} {
+  %i32 = arith.constant 32 : i64
+  %p0 = arith.trunci %places : i64 to i32
+  %high = arith.shrui %places, %i32 : i64
+  %p1 = arith.trunci %high : i64 to i32
+  func.call @onnxq_bump(%scratch, %base0, %p0) : (memref<?xi32>, index, i32) -> ()
+  func.call @onnxq_bump(%scratch, %base1, %p1) : (memref<?xi32>, index, i32) -> ()
+  return
+}
 func.func private @onnxq_bump(%scratch: memref<?xi32>, %base: index, %bin: i32) attributes {onnxq.inline} {
   %one = arith.constant 1 : i32
   %i = arith.index_castui %bin : i32 to index
@@ -498,12 +513,11 @@ func.func private @onnxq_bump(%scratch: memref<?xi32>, %base: index, %bin: i32) 
 // multiple of eight.
 func.func private @onnxq_flush(%scratch: memref<?xi32>, %half: index, %state: memref<?xi64>, %hist: index) {
   %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c8 = arith.constant 8 : index
   %zero = arith.constant dense<0> : vector<8xi32>
   %bins = arith.muli %half, %c2 : index
-  %stride = arith.addi %bins, %c1 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
   %stride2 = arith.addi %stride, %stride : index
   %stride3 = arith.addi %stride2, %stride : index
   scf.for %i = %c0 to %bins step %c8 {

@@ -8,11 +8,11 @@
 // way it is the same sum. How a tile is added up depends on the processor:
 // ObserverDoubles.mlir, ObserverIntegers.mlir.
 //
-// Beside histograms, scratch memory holds, from word 4 * (bins + 1) on: rows
-// that wait; the exponent of the band; the part that the rows belong
-// to; from the 16th word on the squares' upper and lower parts as integers; from
-// the 48th word on, for each eight channels, up to 4096 in all, 40 words: sums,
-// minima, maxima and the number of rows.
+// Scratch memory holds four histograms, and behind them: rows that wait; the
+// exponent of the band; the part that the rows belong to; from the 16th word on
+// the squares' upper and lower parts as integers; from the 48th word on, for
+// each eight channels, up to 4096 in all, 40 words: sums, minima, maxima and the
+// number of rows.
 
 // Whether what was added up lies within the band of an exponent; and the
 // largest magnitude by its bits.
@@ -140,8 +140,8 @@ func.func private @onnxq_clear_waiting(%channels: index, %bins: index, %scratch:
   %c40 = arith.constant 40 : index
   %c48 = arith.constant 48 : index
   %zero = arith.constant dense<0> : vector<16xi32>
-  %bins1 = arith.addi %bins, %c1 : index
-  %acc = arith.muli %bins1, %c4 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
+  %acc = arith.muli %stride, %c4 : index
   %upper = arith.addi %acc, %c16 : index
   %lower = arith.addi %acc, %c32 : index
   vector.store %zero, %scratch[%acc] : memref<?xi32>, vector<16xi32>
@@ -188,8 +188,8 @@ func.func private @onnxq_settle(%channels: index, %state: memref<?xi64>, %base: 
   %l1 = arith.constant 1 : i64
   %inf = arith.constant dense<0x7F800000> : vector<8xf32>
   %ninf = arith.constant dense<0xFF800000> : vector<8xf32>
-  %bins1 = arith.addi %bins, %c1 : index
-  %acc = arith.muli %bins1, %c4 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
+  %acc = arith.muli %stride, %c4 : index
   %used = memref.load %scratch[%acc] : memref<?xi32>
   %some = arith.cmpi ne, %used, %i0 : i32
   scf.if %some {
@@ -208,13 +208,17 @@ func.func private @onnxq_settle(%channels: index, %state: memref<?xi64>, %base: 
       %s = vector.bitcast %sb : vector<16xi32> to vector<8xi64>
       %mnb = vector.load %scratch[%pmn] : memref<?xi32>, vector<8xi32>
       %mxb = vector.load %scratch[%pmx] : memref<?xi32>, vector<8xi32>
-      %gmn = arith.bitcast %mnb : vector<8xi32> to vector<8xf32>
-      %gmx = arith.bitcast %mxb : vector<8xi32> to vector<8xf32>
       %n32 = memref.load %scratch[%pn] : memref<?xi32>
       %n = arith.extui %n32 : i32 to i64
       %first = arith.muli %g, %c8 : index
       %left = arith.subi %channels, %first : index
       %width = arith.minui %left, %c8 : index
+      // Lanes that are no channels have no extremes.
+      %mask = vector.create_mask %width : vector<8xi1>
+      %gmn0 = arith.bitcast %mnb : vector<8xi32> to vector<8xf32>
+      %gmx0 = arith.bitcast %mxb : vector<8xi32> to vector<8xf32>
+      %gmn = arith.select %mask, %gmn0, %inf : vector<8xi1>, vector<8xf32>
+      %gmx = arith.select %mask, %gmx0, %ninf : vector<8xi1>, vector<8xf32>
       scf.for %c = %c0 to %width step %c1 {
         %channel = arith.addi %first, %c : index
         %c14th = arith.muli %channel, %c14 : index
@@ -316,8 +320,8 @@ func.func private @onnxq_tile(%x: memref<?xf32>, %begin: index, %rows: index, %o
   %most = func.call @onnxq_most_rows() : () -> i32
   %l1 = arith.constant 1 : i64
   %has = arith.cmpi ugt, %bins, %c0 : index
-  %bins1 = arith.addi %bins, %c1 : index
-  %acc = arith.muli %bins1, %c4 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
+  %acc = arith.muli %stride, %c4 : index
   %pband = arith.addi %acc, %c1 : index
   %ppart = arith.addi %acc, %c2 : index
   %rows32 = arith.index_cast %rows : index to i32
@@ -384,7 +388,7 @@ func.func private @onnxq_tile(%x: memref<?xf32>, %begin: index, %rows: index, %o
     memref.store %better, %scratch[%pband] : memref<?xi32>
   }
   scf.if %has {
-    func.call @onnxq_bin_tile(%x, %begin, %n, %groups, %top, %clean, %state, %pexp, %p#3, %half, %scratch) : (memref<?xf32>, index, index, index, i32, i1, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+    func.call @onnxq_bin_tile(%x, %begin, %n, %channels, %groups, %top, %clean, %state, %pexp, %p#3, %half, %scratch) : (memref<?xf32>, index, index, index, index, i32, i1, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
   }
   return
 }
@@ -396,7 +400,7 @@ func.func private @onnxq_across(%x: memref<?xf32>, %outer: index, %channels: ind
   %c8 = arith.constant 8 : index
   %c64 = arith.constant 64 : index
   %c256 = arith.constant 256 : index
-  %c8192 = arith.constant 8192 : index
+  %c4096 = arith.constant 4096 : index
   %i1 = arith.constant 1 : i64
   %pused = arith.addi %base, %c8 : index
   %used0 = memref.load %state[%pused] : memref<?xi64>
@@ -404,7 +408,7 @@ func.func private @onnxq_across(%x: memref<?xf32>, %outer: index, %channels: ind
   %samples = arith.index_cast %used : i64 to index
   %each = arith.divui %outer, %samples : index
   // Tiles that stay in the cache, but not too low ones.
-  %fit = arith.divui %c8192, %channels : index
+  %fit = arith.divui %c4096, %channels : index
   %tall = arith.maxui %fit, %c64 : index
   %height = arith.minui %tall, %c256 : index
   scf.for %s = %c0 to %samples step %c1 {

@@ -121,8 +121,8 @@ func.func private @onnxq_begin(%first: index, %channels: index, %state: memref<?
   memref.store %runs1, %state[%base] : memref<?xi64>
   %has = arith.cmpi ugt, %bins, %c0 : index
   scf.if %has {
-    %bins1 = arith.addi %bins, %c1 : index
-    %room = arith.muli %bins1, %c4 : index
+    %stride = func.call @onnxq_stride(%bins) : (index) -> index
+    %room = arith.muli %stride, %c4 : index
     %zero = arith.constant 0 : i32
     scf.for %i = %c0 to %room step %c1 {
       memref.store %zero, %scratch[%i] : memref<?xi32>
@@ -150,7 +150,6 @@ func.func private @onnxq_any_piece(%x: memref<?xf32>, %at: index, %n: index, %o:
   %c7 = arith.constant 7 : index
   %c9 = arith.constant 9 : index
   %c14 = arith.constant 14 : index
-  %false = arith.constant false
   %limit = arith.constant 2123789977 : i32
   %has = arith.cmpi ugt, %bins, %c0 : index
   %pnan = arith.addi %base, %c2 : index
@@ -282,7 +281,6 @@ func.func private @onnxq_column(%x: memref<?xf32>, %begin: index, %rows: index, 
   %c2 = arith.constant 2 : index
   %c9 = arith.constant 9 : index
   %i0 = arith.constant 0 : i64
-  %limit = arith.constant 1.0e38 : f32
   %sumbias = arith.constant 224 : i64
   %squarebias = arith.constant 352 : i64
   %pnan = arith.addi %base, %c2 : index
@@ -437,8 +435,8 @@ func.func private @onnxq_observe(%x: memref<?xf32>, %first: index, %outer: index
   %c4 = arith.constant 4 : index
   %c40 = arith.constant 40 : index
   %c48 = arith.constant 48 : index
-  %bins1 = arith.addi %bins, %c1 : index
-  %histograms = arith.muli %bins1, %c4 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
+  %histograms = arith.muli %stride, %c4 : index
   %groups = func.call @onnxq_groups(%channels) : (index) -> index
   %waiting0 = arith.muli %groups, %c40 : index
   %waiting = arith.addi %waiting0, %c48 : index

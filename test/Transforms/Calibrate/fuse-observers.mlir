@@ -4,24 +4,24 @@
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #channel = affine_map<(d0, d1, d2, d3) -> (d3)>
 
-// Channels last: blocks of 256 rows of 32 channels. The buffer between the two
+// Channels last: blocks of 128 rows of 32 channels. The buffer between the two
 // ops is one block, and what is overwritten is read as the old result.
 // CHECK-LABEL: func.func @rows
 // CHECK-SAME: %[[X:.*]]: memref<1x64x64x32xf32>, %[[B:.*]]: memref<32xf32>
 // CHECK-NOT: memref.alloc() : memref<1x64x64x32xf32>
-// CHECK: %[[SX:.*]] = memref.alloc() : memref<212xi32>
+// CHECK: %[[SX:.*]] = memref.alloc() : memref<464xi32>
 // CHECK: onnxq.observe_begin %[[SX]]
-// CHECK: %[[SY:.*]] = memref.alloc() : memref<212xi32>
-// CHECK: %[[SMALL:.*]] = memref.alloc() {alignment = 64 : i64} : memref<8192xf32>
+// CHECK: %[[SY:.*]] = memref.alloc() : memref<464xi32>
+// CHECK: %[[SMALL:.*]] = memref.alloc() {alignment = 64 : i64} : memref<4096xf32>
 // CHECK: scf.for
-// CHECK: scf.for %{{.*}} = %{{.*}} to %c4096{{.*}} step %c256
+// CHECK: scf.for %{{.*}} = %{{.*}} to %c4096{{.*}} step %c128
 // CHECK: onnxq.observe_rows %[[X]][%[[PLACE:.*]]] at %[[ROW:.*]] with %[[SX]]
 // CHECK-SAME: outer = 4096 : i64
-// CHECK-SAME: rows = 256 : i64
+// CHECK-SAME: rows = 128 : i64
 // CHECK: %[[BIAS:.*]] = memref.subview %[[B]][0] [32] [1]
-// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[BIAS]] : {{.*}} outs(%{{.*}} : memref<256x32xf32>)
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[BIAS]] : {{.*}} outs(%{{.*}} : memref<128x32xf32>)
 // CHECK: onnxq.observe_rows %[[SMALL]][%c0{{.*}}] at %[[ROW]] with %[[SY]]
-// CHECK: linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}], iterator_types = ["parallel"]} ins(%[[SMALL]] : memref<8192xf32>) outs(%{{.*}} : memref<8192xf32, strided<[1], offset: ?>>)
+// CHECK: linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}], iterator_types = ["parallel"]} ins(%[[SMALL]] : memref<4096xf32>) outs(%{{.*}} : memref<4096xf32, strided<[1], offset: ?>>)
 // CHECK-NEXT: ^bb0(%[[Y:.*]]: f32, %[[OLD:.*]]: f32)
 // CHECK-NEXT: arith.mulf %[[Y]], %[[OLD]]
 // CHECK: onnxq.observe_end %[[SX]]

@@ -25,14 +25,27 @@ struct InstrumentSpec {
   int64_t bins = 0;
   /// Samples that a run can hold at most.
   int64_t batch = 1;
+  /// Whether records that follow from others are left out of the state.
+  bool derive = false;
+};
+
+/// How the record of a tensor follows from those of others.
+struct Derivation {
+  /// The numbers of their observers.
+  std::vector<int64_t> sources;
+  /// Whether it holds the elements of all, and whether their channels follow
+  /// each other; otherwise it is made of one, each element `times` times.
+  bool isJoined = false, byChannel = false;
+  int64_t times = 1;
 };
 
 struct Observer {
   std::string name;
   int64_t channelAxis = -1;
   ObserverLayout layout;
-  /// The record's first word in the state.
+  /// The record's first word in the state, if it isn't derived.
   int64_t offset = 0;
+  std::optional<Derivation> derivation;
 };
 
 struct Instrumented {
@@ -41,6 +54,13 @@ struct Instrumented {
   int64_t words = 1;
   /// Tensors that could not be observed, having no name.
   int64_t unnamed = 0;
+
+  /// How many records are not derived.
+  int64_t countObserved() const {
+    return llvm::count_if(observers, [](const Observer &observer) {
+      return !observer.derivation;
+    });
+  }
 };
 
 /// The graph's function: the entry point's, or the only one. Errors are

@@ -11,11 +11,14 @@ using namespace onnxquant::onnx::layout;
 
 namespace {
 
-/// A record in parts (samples) needs the first dimension where it is.
+/// A record in parts (samples) needs the first dimension where it is. What a
+/// graph is given has its order already, mostly with few channels, which are
+/// looked at faster as planes.
 struct ObserveModel : public Base<ObserveModel, onnxq::ObserveOp> {
   FailureOr<OpLayout> getLayout(Operation *op, TensorPlace place,
                                 PermutationRef perm) const {
-    if (place.isResult || place.number != 0 || perm.empty() || perm[0] != 0)
+    if (place.isResult || place.number != 0 || perm.empty() || perm[0] != 0 ||
+        isa<BlockArgument>(op->getOperand(0)))
       return failure();
     OpLayout layout = makeLayout(op);
     layout.operands[0].assign(perm.begin(), perm.end());
