@@ -217,6 +217,41 @@ def check_threads(folder, model):
             tally.result(f"{threads} threads {' '.join(form)}", problem)
 
 
+def bytes_network(path, height, width):
+    """A window per channel on bytes, with several readers, and a product behind it."""
+    def quantized(name, scale, zero):
+        return [helper.make_node("QuantizeLinear", [name, scale, zero], [f"{name}q"]),
+                helper.make_node("DequantizeLinear", [f"{name}q", scale, zero], [f"{name}r"])]
+
+    nodes = [*quantized("x", "s", "z"),
+             helper.make_node("DequantizeLinear", ["w1", "ws", "wz"], ["w1r"]),
+             helper.make_node("Conv", ["xr", "w1r"], ["a"], pads=[1, 1, 1, 1], group=40), *quantized("a", "s", "z"),
+             helper.make_node("GlobalAveragePool", ["ar"], ["m"]),
+             helper.make_node("Mul", ["ar", "m"], ["g"]),
+             helper.make_node("Add", ["g", "ar"], ["b"]), *quantized("b", "s", "z"),
+             helper.make_node("DequantizeLinear", ["w2", "ws", "wz"], ["w2r"]),
+             helper.make_node("Conv", ["br", "w2r"], ["c"]), *quantized("c", "s", "z"),
+             helper.make_node("Concat", ["cr", "br"], ["y"], axis=1)]
+    random = np.random.default_rng(7)
+    return save(path, nodes, [("x", [1, 40, height, width])], [("y", [1, 88, height, width])],
+                [("s", np.array(0.011, np.float32)), ("z", np.array(131, np.uint8)), ("ws", np.array(0.004, np.float32)), ("wz", np.array(0, np.int8)),
+                 ("w1", random.integers(-128, 128, (40, 1, 3, 3), np.int8)), ("w2", random.integers(-128, 128, (48, 40, 1, 1), np.int8))], opset=13)
+
+
+def check_threads_of_bytes(folder):
+    """Rows are shared where there are many, channels where there are few."""
+    for height, width in ((3, 512), (41, 64)):
+        model, expected = bytes_network(folder / f"bytes{height}.onnx", height, width), None
+        for threads in (1, 2, 3, 7):
+            where = folder / f"bytes{height}-{threads}"
+            problem = complaint(run("run", model, "--random-seed", "5", "--threads", str(threads), "--output-dir", where, "--quiet"))
+            if not problem:
+                got = (where / "y.npy").read_bytes()
+                expected = expected or got
+                problem = None if got == expected else "other bits than one thread"
+            tally.result(f"{height} rows of bytes in {threads} threads", problem)
+
+
 def check_transformed(folder):
     """A transformed convolution whose columns fill no panel: shared by blocks and by columns, whatever the caches."""
     x, w = rng.standard_normal((2, 32, 15, 13)).astype(np.float32), rng.standard_normal((112, 32, 3, 3)).astype(np.float32) / 17
@@ -367,6 +402,7 @@ def main():
         check_machines(folder)
         model = network(folder / "network.onnx")
         check_threads(folder, model)
+        check_threads_of_bytes(folder)
         check_transformed(folder)
         check_objects(folder, model)
         check_cache(folder, model)

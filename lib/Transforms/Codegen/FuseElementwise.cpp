@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_FUSEELEMENTWISE
@@ -21,17 +22,24 @@ using namespace onnxquant;
 
 /// Ops that a broadcast may repeat: they cost less than a read from memory.
 static constexpr size_t maxRepeated = 3;
+/// Ops that make a number of a byte: its zero point and scale, and constants.
+static constexpr size_t maxWidening = 6;
+
+/// Whether a body computes without divisions and functions.
+static bool isPlain(Block &body) {
+  return llvm::all_of(body.without_terminator(), [](Operation &inner) {
+    return isa<arith::ArithDialect>(inner.getDialect()) &&
+           !isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp,
+                arith::RemSIOp, arith::RemUIOp>(inner);
+  });
+}
 
 /// Whether computing an element again is nearly free.
 static bool isCheap(linalg::GenericOp op) {
   Block &body = *op.getBody();
   if (body.getOperations().size() > maxRepeated + 1)
     return false;
-  return llvm::all_of(body.without_terminator(), [](Operation &inner) {
-    return isa<arith::ArithDialect>(inner.getDialect()) &&
-           !isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp,
-                arith::RemSIOp, arith::RemUIOp>(inner);
-  });
+  return isPlain(body);
 }
 
 /// Whether an op reads a table of bytes for each element. It stays by itself:
@@ -61,16 +69,55 @@ static bool isNarrowing(linalg::GenericOp op) {
          });
 }
 
+/// Whether an op makes numbers of a tensor of bytes, at next to no cost. Each
+/// reader does so by itself, and reads a quarter of the memory.
+static bool isWidening(linalg::GenericOp op) {
+  Block &body = *op.getBody();
+  if (op->getNumResults() != 1 || op.getNumDpsInputs() != 1 ||
+      op.getNumReductionLoops() != 0 ||
+      !llvm::all_of(op.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isIdentity(); }) ||
+      body.getOperations().size() > maxWidening + 1)
+    return false;
+  return getElementTypeOrSelf(op.getDpsInputs()[0]).isInteger(8) &&
+         getElementTypeOrSelf(op->getResult(0)).isF32() && isPlain(body);
+}
+
+/// Gives each elementwise reader and each sum its own op that makes numbers of
+/// bytes: so what computes the bytes needn't write the numbers.
+static void repeatWidening(Operation *root) {
+  SmallVector<linalg::GenericOp> ops;
+  root->walk([&](linalg::GenericOp op) {
+    if (!op->hasOneUse() && isWidening(op))
+      ops.push_back(op);
+  });
+  for (linalg::GenericOp op : ops) {
+    llvm::SetVector<Operation *> readers;
+    for (OpOperand &use : op->getUses()) {
+      auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+      if (reader && !isLookup(reader) &&
+          reader.getMatchingIndexingMap(&use).isPermutation())
+        readers.insert(reader);
+    }
+    for (Operation *reader : readers) {
+      OpBuilder b(reader);
+      Operation *own = b.clone(*op);
+      reader->replaceUsesOfWith(op->getResult(0), own->getResult(0));
+    }
+  }
+}
+
 /// Whether the producer of an operand may be computed in its consumer.
 static bool mayFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || !producer->hasOneUse())
     return false;
-  if (consumer.getNumReductionLoops() != 0 || isLookup(producer) ||
-      isLookup(consumer) || isNarrowing(producer))
-    return false;
   AffineMap map = consumer.getMatchingIndexingMap(operand);
+  if (isLookup(producer) || isLookup(consumer) || isNarrowing(producer))
+    return false;
+  if (consumer.getNumReductionLoops() != 0)
+    return map.isPermutation() && isWidening(producer);
   return map.isPermutation() || isCheap(producer);
 }
 
@@ -79,6 +126,7 @@ struct FuseElementwise
     : public onnxquant::impl::FuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
+    repeatWidening(getOperation());
     RewritePatternSet patterns(context);
     linalg::populateElementwiseOpsFusionPatterns(patterns, mayFuse);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);

@@ -15,17 +15,28 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 
-/// Copies element by element, the last dimension innermost.
+/// Copies element by element, the last dimension innermost; threads may share
+/// the others.
 static void lowerCopy(memref::CopyOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Value source = op.getSource(), target = op.getTarget();
   auto type = cast<MemRefType>(source.getType());
   Value zero = arith::ConstantIndexOp::create(b, 0);
   Value one = arith::ConstantIndexOp::create(b, 1);
-  SmallVector<Value> indices;
-  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
-    Value size = memref::DimOp::create(b, source, axis);
-    auto loop = scf::ForOp::create(b, zero, size, one);
+  SmallVector<Value> sizes, indices;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    sizes.push_back(b.createOrFold<memref::DimOp>(source, axis));
+  if (sizes.size() > 1) {
+    size_t outer = sizes.size() - 1;
+    SmallVector<Value> zeros(outer, zero), ones(outer, one);
+    auto loops = scf::ParallelOp::create(
+        b, zeros, ArrayRef(sizes).take_front(outer), ones);
+    for (Value place : loops.getBody()->getArguments())
+      indices.push_back(place);
+    b.setInsertionPointToStart(loops.getBody());
+  }
+  if (!sizes.empty()) {
+    auto loop = scf::ForOp::create(b, zero, sizes.back(), one);
     indices.push_back(loop.getInductionVar());
     b.setInsertionPointToStart(loop.getBody());
   }

@@ -18,8 +18,10 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_PARALLELIZE
@@ -119,6 +121,21 @@ static unsigned chooseAxis(scf::ParallelOp loop, int64_t threads) {
   return best;
 }
 
+/// Whether a loop does anything to memory but read it, by any view of it.
+static bool mayWrite(scf::ParallelOp loop, Value memory) {
+  return llvm::any_of(memory.getUsers(), [&](Operation *user) {
+    if (isa<memref::LoadOp, vector::LoadOp, memref::DimOp, memref::PrefetchOp>(
+            user))
+      return false;
+    if (isa<ViewLikeOpInterface, memref::ExtractStridedMetadataOp,
+            arith::SelectOp>(user))
+      return llvm::any_of(user->getResults(), [&](Value view) {
+        return isa<MemRefType>(view.getType()) && mayWrite(loop, view);
+      });
+    return loop->isProperAncestor(user);
+  });
+}
+
 /// Whether a loop may be shared, and is large enough as far as is known.
 bool Parallelize::isWorthIt(scf::ParallelOp loop) {
   if (threads == 1 || loop.getNumReductions() != 0 ||
@@ -130,14 +147,15 @@ bool Parallelize::isWorthIt(scf::ParallelOp loop) {
   // A check that fails leaves the run, which no other thread may do.
   bool checks = loop->walk([](cf::AssertOp) { return WalkResult::interrupt(); })
                     .wasInterrupted();
-  // Scratch memory around the loop belongs to all of its iterations.
+  // Scratch memory around the loop that it writes belongs to all of its
+  // iterations.
   bool sharesScratch =
-      llvm::any_of(collectCaptured(loop), [](const Captured &captured) {
+      llvm::any_of(collectCaptured(loop), [&](const Captured &captured) {
         Value owner = isa<MemRefType>(captured.value.getType())
                           ? ownerOf(captured.value)
                           : Value();
-        return captured.isWritten && owner &&
-               owner.getDefiningOp<memref::AllocaOp>();
+        return owner && owner.getDefiningOp<memref::AllocaOp>() &&
+               mayWrite(loop, owner);
       });
   if (checks || sharesScratch)
     return false;

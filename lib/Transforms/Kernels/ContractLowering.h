@@ -26,7 +26,8 @@ class ContractLowering {
 public:
   ContractLowering(onnxq::ContractOp op, const TargetInfo &target);
   virtual ~ContractLowering() = default;
-  void lower();
+  /// Emits the loops; so many threads share them.
+  void lower(int64_t threads = 1);
 
 protected:
   void mergeRows();
@@ -40,6 +41,9 @@ protected:
   mlir::Value getTileRow(mlir::Value tile, int64_t rows);
   /// Tiles whose input stays in the cache while all panels pass by.
   int64_t getTilesInCache(int64_t rows);
+  /// The blocks of tiles that are computed one after the other, or by one
+  /// thread each.
+  mlir::Value countBlocks(mlir::Value tiles, int64_t rows);
   void emitTile(const TilePlace &place);
   /// What a tile's sums begin with: a vector per `lanes` columns.
   virtual llvm::SmallVector<mlir::Value> startRow(const TilePlace &place);
@@ -145,6 +149,7 @@ protected:
   /// Where the columns of the next product are.
   mlir::Value weightStep;
   mlir::Value numRows;
+  int64_t threads = 1;
   mlir::Value zeros;
   /// Weights that the sums ask for while they are computed: where the tile's
   /// and the run's begin, and how many weights further each turn and run is.

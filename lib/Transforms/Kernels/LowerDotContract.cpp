@@ -1,8 +1,8 @@
 // Contractions of integers by the target's dot step: as those of floats, but a
 // step of the sum takes several products per lane.
 
-#include "ContractLowering.h"
 #include "DotSteps.h"
+#include "IntegerContract.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -15,23 +15,12 @@ using namespace onnxquant::kernels;
 static constexpr int64_t productsAhead = 4, rowProductsAhead = 2;
 
 namespace {
-class DotContractLowering : public ContractLowering {
+class DotContractLowering : public IntegerContractLowering {
 public:
   DotContractLowering(onnxq::ContractOp op, const TargetInfo &target,
                       const DotStep &step)
-      : ContractLowering(op, target), step(step),
+      : IntegerContractLowering(op, target, step.getLanes()), step(step),
         isX86(target.arch == TargetInfo::Arch::X86) {
-    lanes = step.getLanes();
-    // Narrow results of a row are stored at once. With RISC-V's vectors, sums
-    // that are put together there take twice the registers in the loop.
-    bool isNarrow = output.element.getIntOrFloatBitWidth() == 8;
-    storedLanes = isNarrow && !target.hasRVV ? packing.getNr() : lanes;
-    if (isNarrow)
-      rounded = matchRounded(op.getEpilogue(), target);
-    // Rows whose bytes fill a vector are narrowed together.
-    if (rounded && target.hasAVX512)
-      joinedLanes = target.vectorBytes;
-    takeBias();
     // Bytes of a product's weights.
     weightStep = b.index(getStored(packing.getNr()));
   }
@@ -45,9 +34,6 @@ protected:
     return std::min(length, step.getDepth() * step.getUnroll());
   }
   int64_t getLastRows(int64_t rows, int64_t columns) override;
-  SmallVector<Value> startRow(const TilePlace &place) override;
-  void storeRows(const TilePlace &place, ArrayRef<SmallVector<Value>> rows,
-                 ArrayRef<Value> sums) override;
   SmallVector<Value> sumRun(ArrayRef<RowSource> rows, Value weight,
                             int64_t length, ValueRange sums,
                             int64_t columns) override;
@@ -61,15 +47,8 @@ private:
   }
   SmallVector<Value> addSteps(ArrayRef<RowSource> rows, Value weight, Value k,
                               int64_t count, ValueRange sums, int64_t vectors);
-  void takeBias();
-  void storeJoined(const TilePlace &place, ArrayRef<SmallVector<Value>> rows,
-                   ArrayRef<Value> sums);
 
   bool isX86;
-  /// The extra that the sums begin with.
-  std::optional<unsigned> bias;
-  /// Bytes that are narrowed at once; 0 if each row is by itself.
-  int64_t joinedLanes = 0;
 };
 
 class InOrderContractLowering : public DotContractLowering {
@@ -178,100 +157,16 @@ SmallVector<Value> InOrderContractLowering::sumRun(ArrayRef<RowSource> rows,
                   });
 }
 
-//===----------------------------------------------------------------------===//
-// Bias and results
-//===----------------------------------------------------------------------===//
-
-/// A number per column that the epilogue adds to the sums first is what they
-/// begin with.
-void DotContractLowering::takeBias() {
-  Block &block = op.getEpilogue().front();
-  Value sum = block.getArgument(0);
-  auto add = sum.hasOneUse() ? dyn_cast<arith::AddIOp>(*sum.user_begin())
-                             : arith::AddIOp();
-  if (!add)
-    return;
-  auto argument = dyn_cast<BlockArgument>(add.getLhs() == sum ? add.getRhs()
-                                                              : add.getLhs());
-  if (!argument || argument == sum || argument.getOwner() != &block)
-    return;
-  unsigned number = argument.getArgNumber() - 1;
-  AffineMap map = maps[number];
-  AffineExpr last = b.getAffineDimExpr(output.rank() - 1);
-  if (map.getNumResults() != 1 || map.getResult(0) != last)
-    return;
-  add.getResult().replaceAllUsesWith(sum);
-  add.erase();
-  bias = number;
-}
-
-SmallVector<Value> DotContractLowering::startRow(const TilePlace &place) {
-  if (!bias)
-    return ContractLowering::startRow(place);
-  SmallVector<Value> start;
-  Value first = getFirstColumn(place);
-  SmallVector<Value> nowhere(output.rank());
-  for (int64_t j = 0; j < place.columns; j += lanes)
-    start.push_back(loadExtra(*bias, nowhere, b.add(first, j), lanes,
-                              std::min(lanes, place.columns - j)));
-  return start;
-}
-
-void DotContractLowering::storeRows(const TilePlace &place,
-                                    ArrayRef<SmallVector<Value>> rows,
-                                    ArrayRef<Value> sums) {
-  int64_t vectors = sums.size() / rows.size();
-  int64_t together = joinedLanes / (vectors * lanes);
-  if (together < 2 || !llvm::isPowerOf2_64(vectors) ||
-      vectors * lanes > storedLanes)
-    return ContractLowering::storeRows(place, rows, sums);
-  while (!rows.empty()) {
-    while (together > static_cast<int64_t>(rows.size()))
-      together /= 2;
-    storeJoined(place, rows.take_front(together),
-                sums.take_front(together * vectors));
-    rows = rows.drop_front(together);
-    sums = sums.drop_front(together * vectors);
-  }
-}
-
-/// The epilogue of several rows at once.
-void DotContractLowering::storeJoined(const TilePlace &place,
-                                      ArrayRef<SmallVector<Value>> rows,
-                                      ArrayRef<Value> sums) {
-  int64_t width = sums.size() / rows.size() * lanes, all = width * rows.size();
-  Value column = getFirstColumn(place);
-  SmallVector<Value> arguments = {b.concat(sums)};
-  for (size_t i = 0; i < extras.size(); ++i) {
-    SmallVector<Value> parts;
-    for (const SmallVector<Value> &indices : rows)
-      parts.push_back(loadExtra(i, indices, column, width, place.columns));
-    arguments.push_back(b.concat(parts));
-  }
-  Value bytes = emitRounded(
-      b, *rounded,
-      b.repeatOnVectors(op.getEpilogue(), arguments, all, rounded->number));
-  AffineMap identity = b.getMultiDimIdentityMap(output.rank());
-  for (auto [row, indices] : llvm::enumerate(rows)) {
-    Value part = rows.size() == 1
-                     ? bytes
-                     : vector::ExtractStridedSliceOp::create(
-                           b, bytes, ArrayRef<int64_t>{int64_t(row) * width},
-                           ArrayRef<int64_t>{width}, ArrayRef<int64_t>{1});
-    Value at = b.add(getRowPlace(output, identity, indices), column);
-    b.storeVector(part, output.memory, at, place.columns);
-  }
-}
-
 LogicalResult kernels::lowerDotContract(onnxq::ContractOp op,
-                                        const TargetInfo &target) {
+                                        const TargetInfo &target,
+                                        int64_t threads) {
   std::unique_ptr<DotStep> step = getDotStep(op, target);
   if (!step)
     return op.emitOpError("expects a target with the dot step '")
            << stringifyEnum(op.getPackingAttr().getKind()) << "'";
   if (target.hasRVV)
-    InOrderContractLowering(op, target, *step).lower();
+    InOrderContractLowering(op, target, *step).lower(threads);
   else
-    DotContractLowering(op, target, *step).lower();
+    DotContractLowering(op, target, *step).lower(threads);
   return success();
 }

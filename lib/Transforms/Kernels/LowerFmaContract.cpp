@@ -34,6 +34,8 @@ static bool hasLongEpilogue(onnxq::ContractOp op) {
       .wasInterrupted();
 }
 
+/// Tiles of a thread that takes rows of its own: it may repeat one of them.
+static constexpr int64_t leastTiles = 16;
 /// Weights that stay in a cache near the processor by themselves.
 static constexpr int64_t smallWeights = 128 * 1024;
 /// Bytes that a cache takes at once, and how many of these a tile asks for
@@ -134,7 +136,8 @@ void ContractLowering::mergeRows() {
   }
 }
 
-void ContractLowering::lower() {
+void ContractLowering::lower(int64_t numThreads) {
+  threads = numThreads;
   std::optional<int64_t> known = KernelBuilder::known(numRows);
   if (known) {
     if (*known > 0)
@@ -170,13 +173,28 @@ int64_t ContractLowering::getTilesInCache(int64_t rows) {
   return std::max<int64_t>(1, cachedBytes / (rowBytes * rows));
 }
 
+Value ContractLowering::countBlocks(Value tiles, int64_t rows) {
+  Value blocks = b.ceilDiv(tiles, b.index(getTilesInCache(rows)));
+  std::optional<int64_t> number = KernelBuilder::known(blocks),
+                         all = KernelBuilder::known(tiles);
+  if (threads == 1 || !number || *all < leastTiles * threads)
+    return blocks;
+  // Threads that take rows of their own read and write what the ops before and
+  // behind have next to the same processor; those that take columns of their
+  // own share large weights.
+  int64_t inputBytes = *all * rows * channels * packing.getGroups() *
+                       (input.element.getIntOrFloatBitWidth() / 8);
+  if (inputBytes < packing.getSize() * getWeightBytes())
+    return blocks;
+  return b.index(llvm::alignTo(*number, threads));
+}
+
 void ContractLowering::emitPanels(int64_t rows, Value panels, Value firstPanel,
                                   int64_t columns) {
   Value tiles = b.ceilDiv(numRows, b.index(rows));
   // Blocks of tiles whose input stays in the cache, as equal as possible.
-  int64_t most = getTilesInCache(rows);
   bool isSingle = KernelBuilder::known(panels) == 1;
-  Value blocks = isSingle ? b.index(1) : b.ceilDiv(tiles, b.index(most));
+  Value blocks = isSingle ? b.index(1) : countBlocks(tiles, rows);
   Value tilesOfBlock = isSingle ? tiles : b.ceilDiv(tiles, blocks);
   Value groups = b.index(packing.getGroups());
   SmallVector<Value> counts(output.sizes.begin(),
@@ -597,6 +615,7 @@ void ContractLowering::storeRows(const TilePlace &place,
     storeRow(place, row, rows[row], sums.slice(row * vectors, vectors));
 }
 
-void kernels::lowerFmaContract(onnxq::ContractOp op, const TargetInfo &target) {
-  BlockedContractLowering(op, target).lower();
+void kernels::lowerFmaContract(onnxq::ContractOp op, const TargetInfo &target,
+                               int64_t threads) {
+  BlockedContractLowering(op, target).lower(threads);
 }

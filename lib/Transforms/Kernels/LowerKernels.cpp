@@ -26,7 +26,7 @@ static LogicalResult lowerContract(ContractOp op, const TargetInfo &target,
   switch (packing.getKind()) {
   case PackingKind::Fma:
   case PackingKind::Rows:
-    kernels::lowerFmaContract(op, target);
+    kernels::lowerFmaContract(op, target, threads);
     return success();
   case PackingKind::Winograd:
     return kernels::lowerWinograd(op, target, threads);
@@ -34,13 +34,13 @@ static LogicalResult lowerContract(ContractOp op, const TargetInfo &target,
     kernels::lowerCodedContract(op, target);
     return success();
   case PackingKind::Quads:
-    kernels::lowerQuadContract(op, target);
+    kernels::lowerQuadContract(op, target, threads);
     return success();
   case PackingKind::Smmla:
   case PackingKind::Usmmla:
     return kernels::lowerMatrixContract(op, target);
   default:
-    return kernels::lowerDotContract(op, target);
+    return kernels::lowerDotContract(op, target, threads);
   }
 }
 
@@ -66,7 +66,7 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
         if (failed(lowerContract(contract, target, threads)))
           return signalPassFailure();
       } else if (auto window = dyn_cast<WindowOp>(op)) {
-        window.getPacked() ? kernels::lowerPairedWindow(window, target)
+        window.getPacked() ? kernels::lowerPairedWindow(window, target, threads)
                            : kernels::lowerWindow(window, target, threads);
       } else if (auto pack = dyn_cast<PackOp>(op)) {
         kernels::lowerPack(pack, target);

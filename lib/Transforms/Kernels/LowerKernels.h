@@ -11,7 +11,8 @@ namespace onnxquant::kernels {
 
 /// Emits loops before the op. Contractions whose weights are packed for plain
 /// multiply-adds.
-void lowerFmaContract(onnxq::ContractOp op, const TargetInfo &target);
+void lowerFmaContract(onnxq::ContractOp op, const TargetInfo &target,
+                      int64_t threads);
 /// Those of 3x3 windows whose weights are transformed.
 llvm::LogicalResult lowerWinograd(onnxq::ContractOp op,
                                   const TargetInfo &target, int64_t threads);
@@ -19,12 +20,13 @@ llvm::LogicalResult lowerWinograd(onnxq::ContractOp op,
 void lowerCodedContract(onnxq::ContractOp op, const TargetInfo &target);
 /// Those of integers, by a dot step of the target.
 llvm::LogicalResult lowerDotContract(onnxq::ContractOp op,
-                                     const TargetInfo &target);
+                                     const TargetInfo &target, int64_t threads);
 /// Those of bytes by products of small matrices.
 llvm::LogicalResult lowerMatrixContract(onnxq::ContractOp op,
                                         const TargetInfo &target);
 /// Those of bytes whose weights are ordered in windows.
-void lowerQuadContract(onnxq::ContractOp op, const TargetInfo &target);
+void lowerQuadContract(onnxq::ContractOp op, const TargetInfo &target,
+                       int64_t threads);
 /// An elementwise op that only looks bytes up, in vectors where the target can;
 /// tells whether it has.
 bool lowerLookupLoop(mlir::linalg::GenericOp op, const TargetInfo &target);
@@ -32,7 +34,8 @@ void lowerPack(onnxq::PackOp op, const TargetInfo &target);
 void lowerStage(onnxq::StageOp op, const TargetInfo &target);
 void lowerWindow(onnxq::WindowOp op, const TargetInfo &target, int64_t threads);
 /// Those whose weights are packed for two rows of taps.
-void lowerPairedWindow(onnxq::WindowOp op, const TargetInfo &target);
+void lowerPairedWindow(onnxq::WindowOp op, const TargetInfo &target,
+                       int64_t threads);
 
 } // namespace onnxquant::kernels
 

@@ -23,14 +23,12 @@ static constexpr int64_t mostColumns = 8, mostProducts = 128;
 namespace {
 class PairedWindowLowering : public WindowLowering {
 public:
-  PairedWindowLowering(onnxq::WindowOp op, const TargetInfo &target);
+  PairedWindowLowering(onnxq::WindowOp op, const TargetInfo &target,
+                       int64_t threads);
 
 protected:
   void startRow() override;
-  /// All channels of a row are one block.
-  int64_t getBlockVectors() override {
-    return llvm::divideCeil(channels, lanes);
-  }
+  int64_t getBlockVectors() override;
   void emitColumns() override;
   void emitTile(Value column,
                 ArrayRef<std::pair<int64_t, int64_t>> taps) override;
@@ -67,7 +65,9 @@ private:
 
   /// Channels of a vector of sums.
   int64_t width;
-  bool hasVNNI, joinsColumns;
+  bool hasVNNI;
+  /// Columns that are narrowed together.
+  int64_t joinedColumns;
   Value zero;
   /// A row of the zero point, if rows of taps lie outside.
   Value border;
@@ -76,9 +76,12 @@ private:
 } // namespace
 
 PairedWindowLowering::PairedWindowLowering(onnxq::WindowOp op,
-                                           const TargetInfo &target)
-    : WindowLowering(op, target), width(target.hasAVX512 ? packed : packed / 2),
-      hasVNNI(target.hasAVX512VNNI), joinsColumns(rounded && target.hasAVX512) {
+                                           const TargetInfo &target,
+                                           int64_t threads)
+    : WindowLowering(op, target, threads),
+      width(target.hasAVX512 ? packed : packed / 2),
+      hasVNNI(target.hasAVX512VNNI),
+      joinedColumns(rounded ? target.vectorBytes / packed : 1) {
   // Sums of one vector leave room for more columns.
   if (width == packed)
     columns = std::clamp<int64_t>(mostProducts / lastOf(op.getKernel()), 1,
@@ -87,6 +90,15 @@ PairedWindowLowering::PairedWindowLowering(onnxq::WindowOp op,
   if (!zero)
     zero = arith::ConstantIntOp::create(b, 0, /*width=*/8);
   makeBorder();
+}
+
+/// All channels of a row are one block, but threads that have no rows of their
+/// own take channels.
+int64_t PairedWindowLowering::getBlockVectors() {
+  int64_t vectors = llvm::divideCeil(channels, packed);
+  std::optional<int64_t> rows = KernelBuilder::known(out.sizes[1]);
+  return !rows || *rows > rowsOfBlock ? vectors
+                                      : llvm::divideCeil(vectors, threads);
 }
 
 void PairedWindowLowering::makeBorder() {
@@ -233,11 +245,15 @@ void PairedWindowLowering::emitTile(
       b.sub(b.mul(column, lastOf(op.getStrides())), b.index(op.getPads()[1]));
   int64_t blocks = llvm::divideCeil(channels, packed);
   forRows([&] {
-    b.loop(b.index(blocks), {}, [&](Value i, ValueRange) {
-      Value channel = b.mul(i, packed);
+    b.loop(b.index(blockVectors), {}, [&](Value i, ValueRange) {
+      Value block = b.add(firstVector, i);
+      if (blocks % blockVectors != 0)
+        block = b.min(block, b.index(blocks - 1));
+      Value channel = b.mul(block, packed);
       if (channels % packed != 0)
         channel = b.min(channel, b.index(channels - packed));
-      emitBlock(column, corner, b.mul(i, op.getPackedBlock()), channel, taps);
+      emitBlock(column, corner, b.mul(block, op.getPackedBlock()), channel,
+                taps);
       return SmallVector<Value>();
     });
   });
@@ -329,7 +345,7 @@ void PairedWindowLowering::emitBlock(Value column, Value corner, Value block,
 /// Columns whose bytes fill a vector are narrowed together.
 void PairedWindowLowering::finishColumns(Value column, Value channel,
                                          ArrayRef<Value> sums) {
-  int64_t together = joinsColumns ? 4 : 1, done = 0;
+  int64_t together = joinedColumns, done = 0;
   while (!sums.empty()) {
     while (together > static_cast<int64_t>(sums.size()))
       together /= 2;
@@ -363,6 +379,7 @@ void PairedWindowLowering::finishColumns(Value column, Value channel,
   }
 }
 
-void kernels::lowerPairedWindow(onnxq::WindowOp op, const TargetInfo &target) {
-  PairedWindowLowering(op, target).lower();
+void kernels::lowerPairedWindow(onnxq::WindowOp op, const TargetInfo &target,
+                                int64_t threads) {
+  PairedWindowLowering(op, target, threads).lower();
 }

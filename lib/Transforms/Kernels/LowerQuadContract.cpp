@@ -5,8 +5,8 @@
 // of its own, by one shuffle per window; then it runs through the windows of
 // each class, and through the extra bundles.
 
-#include "ContractLowering.h"
 #include "DotSteps.h"
+#include "IntegerContract.h"
 #include "OnnxQuant/Support/QuadWindows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -18,7 +18,7 @@ using namespace onnxquant;
 using namespace onnxquant::kernels;
 
 namespace {
-class QuadContractLowering : public ContractLowering {
+class QuadContractLowering : public IntegerContractLowering {
 public:
   QuadContractLowering(onnxq::ContractOp op, const TargetInfo &target);
 
@@ -58,12 +58,9 @@ static WeightShape getShape(onnxq::PackingAttr packing, int64_t taps) {
 
 QuadContractLowering::QuadContractLowering(onnxq::ContractOp op,
                                            const TargetInfo &target)
-    : ContractLowering(op, target), blob() {
-  lanes = getDotLanes(onnxq::PackingKind::Quads, target);
-  bool isNarrow = output.element.getIntOrFloatBitWidth() == 8;
-  storedLanes = isNarrow ? packing.getNr() : lanes;
-  if (isNarrow)
-    rounded = matchRounded(op.getEpilogue(), target);
+    : IntegerContractLowering(op, target,
+                              getDotLanes(onnxq::PackingKind::Quads, target)),
+      blob() {
   blob = quadBlob(getShape(packing, packing.getDepth() / channels));
   // The windows of a tap that isn't a multiple of 16 long end with it.
   if (channels % quadRows != 0) {
@@ -240,7 +237,10 @@ QuadContractLowering::sumTaps(const TilePlace &place,
                               SmallVector<Value> sums) {
   // All columns of a panel are there; those beyond the last aren't stored.
   int64_t vectors = packing.getNr() / lanes;
-  sums.resize(place.rows * vectors, b.zeros(lanes, sumType));
+  int64_t used = llvm::divideCeil(place.columns, lanes);
+  for (int64_t row = place.rows; row-- > 0;)
+    sums.insert(sums.begin() + (row + 1) * used, vectors - used,
+                b.zeros(lanes, sumType));
   Value panel = b.add(b.mul(place.group, packing.getPanels()), place.panel);
   // Memory of this tile only, whichever thread computes it.
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -265,7 +265,6 @@ QuadContractLowering::sumTaps(const TilePlace &place,
                    sums);
   LLVM::StackRestoreOp::create(b, stack);
   // Rows of fewer vectors, where the panel is the last.
-  int64_t used = llvm::divideCeil(place.columns, lanes);
   SmallVector<Value> kept;
   for (int64_t i = 0; i < place.rows * vectors; ++i)
     if (i % vectors < used)
@@ -273,7 +272,7 @@ QuadContractLowering::sumTaps(const TilePlace &place,
   return kept;
 }
 
-void kernels::lowerQuadContract(onnxq::ContractOp op,
-                                const TargetInfo &target) {
-  QuadContractLowering(op, target).lower();
+void kernels::lowerQuadContract(onnxq::ContractOp op, const TargetInfo &target,
+                                int64_t threads) {
+  QuadContractLowering(op, target).lower(threads);
 }

@@ -164,23 +164,31 @@ Value TableLowering::byRows(KernelBuilder &b, ArrayRef<int8_t> table,
     return arith::ConstantOp::create(
         b, DenseElementsAttr::get(type, b.getI8IntegerAttr(number)));
   };
-  Value step = splat(rowSize), result;
+  Value result;
   for (int64_t first : {int64_t(0), half}) {
     // What isn't of this half has its highest bit set.
     Value number = first == 0
                        ? bytes
                        : Value(arith::XOrIOp::create(b, bytes, splat(-128)));
+    int64_t taken = first;
     for (int64_t place = first; place < first + half; place += rowSize) {
+      // A row that changes nothing needs no look, where others tell something.
+      ArrayRef<int8_t> part = ArrayRef(changes).slice(place, rowSize);
+      if ((result || place + rowSize < tableSize) &&
+          llvm::all_of(part, [](int8_t change) { return change == 0; }))
+        continue;
+      if (place > taken)
+        number = callIntrinsic(b, b.getLoc(), subtract, type,
+                               {number, splat(place - taken)});
+      taken = place;
       Value row = loadPart(b, memory, place, rowSize);
       SmallVector<int64_t> repeated;
       for (int64_t i = 0; i < width; ++i)
         repeated.push_back(i % rowSize);
       if (width > rowSize)
         row = vector::ShuffleOp::create(b, row, row, repeated);
-      Value part = callIntrinsic(b, b.getLoc(), shuffle, type, {row, number});
-      result = result ? Value(arith::XOrIOp::create(b, result, part)) : part;
-      if (place + rowSize < first + half)
-        number = callIntrinsic(b, b.getLoc(), subtract, type, {number, step});
+      Value entry = callIntrinsic(b, b.getLoc(), shuffle, type, {row, number});
+      result = result ? Value(arith::XOrIOp::create(b, result, entry)) : entry;
     }
   }
   return result;

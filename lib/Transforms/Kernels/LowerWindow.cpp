@@ -30,6 +30,8 @@ static constexpr int64_t maxEdgeTiles = 3;
 /// cut to for threads; the input that its tiles keep in the cache next to the
 /// processor.
 static constexpr int64_t mostFloatRows = 64, mostRows = 16, fewestRows = 8;
+/// Rows of a thread below which threads have channels of their own instead.
+static constexpr int64_t fewestThreadRows = 4;
 static constexpr int64_t cachedBytes = 20 * 1024;
 /// What a cache takes at once, and images that are near anyway.
 static constexpr int64_t lineBytes = 64, smallInput = 128 * 1024;
@@ -42,7 +44,8 @@ WindowLowering::WindowLowering(onnxq::WindowOp op, const TargetInfo &target,
                                int64_t threads)
     : op(op), b(op.getLoc(), op), in(b.flatten(op.getInput())),
       out(b.flatten(op.getInit())), spatial(op.getKernel().size()),
-      channels(cast<MemRefType>(op.getInput().getType()).getShape().back()) {
+      channels(cast<MemRefType>(op.getInput().getType()).getShape().back()),
+      threads(threads) {
   if (op.getWeights())
     weights = b.flatten(op.getWeights());
   for (Value extra : op.getExtras())
@@ -55,13 +58,7 @@ WindowLowering::WindowLowering(onnxq::WindowOp op, const TargetInfo &target,
   int64_t free = target.numVectors - 2 - (op.getWeights() ? kernel : 0);
   columns = std::clamp<int64_t>(free / each, 2, maxColumns / each);
   columns = std::clamp<int64_t>(maxProducts / kernel, 1, columns);
-  rowsOfBlock = mostRows;
-  if (out.element.isF32() && spatial > 1) {
-    // As many rows as still give each thread two blocks.
-    int64_t rows = KernelBuilder::known(out.sizes[spatial - 1]).value_or(1);
-    int64_t share = threads > 1 ? rows / (2 * threads) : mostFloatRows;
-    rowsOfBlock = std::clamp(share, fewestRows, mostFloatRows);
-  }
+  chooseRows();
   if (out.element.getIntOrFloatBitWidth() == 8)
     rounded = matchRounded(op.getEpilogue(), target);
 }
@@ -69,6 +66,23 @@ WindowLowering::WindowLowering(onnxq::WindowOp op, const TargetInfo &target,
 //===----------------------------------------------------------------------===//
 // Rows
 //===----------------------------------------------------------------------===//
+
+void WindowLowering::chooseRows() {
+  rowsOfBlock = mostRows;
+  if (spatial < 2)
+    return;
+  int64_t rows = KernelBuilder::known(out.sizes[spatial - 1]).value_or(1);
+  if (out.element.isF32()) {
+    // As many rows as still give each thread two blocks.
+    int64_t share = threads > 1 ? rows / (2 * threads) : mostFloatRows;
+    rowsOfBlock = std::clamp(share, fewestRows, mostFloatRows);
+    return;
+  }
+  // Every thread has as many blocks.
+  if (threads > 1 && rows >= fewestThreadRows * threads)
+    rowsOfBlock = llvm::divideCeil(
+        rows, llvm::alignTo(llvm::divideCeil(rows, mostRows), threads));
+}
 
 /// The taps of dimension `dim` that lie inside for output place `place`.
 TapRange WindowLowering::getTaps(size_t dim, Value place) {

@@ -83,6 +83,7 @@ protected:
   TapRow getTapRow(size_t dim, TapRow row, mlir::Value tap);
   /// What is the same for all columns of the row at hand.
   virtual void startRow();
+  void chooseRows();
   virtual int64_t getBlockVectors();
   void forRows(llvm::function_ref<void()> body);
   /// Makes the row at hand the one that `rowPlaces` names.
@@ -136,6 +137,7 @@ protected:
   int64_t lanes;
   /// Set if the epilogue ends in a byte that has a shorter form.
   std::optional<RoundedEpilogue> rounded;
+  int64_t threads;
   /// Columns of a tile, and vectors of channels and rows of a block.
   int64_t columns, blockVectors = 1, rowsOfBlock;
   /// The block at hand: its rows and its first vector of channels.

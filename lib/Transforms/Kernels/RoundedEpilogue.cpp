@@ -231,7 +231,7 @@ static Value orderFours(KernelBuilder &b, Value bytes,
   return vector::BitCastOp::create(b, type, fours);
 }
 
-/// 16 numbers with 32-byte vectors. What is too small, or isn't a number,
+/// 16 or 32 numbers with 32-byte vectors. What is too small, or isn't a number,
 /// becomes the least integer; narrowing and adding saturate, so that only what
 /// is too large needs a bound before.
 static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
@@ -239,18 +239,28 @@ static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
   Location loc = b.getLoc();
   auto eight = VectorType::get(8, b.getF32Type());
   Value high = splat(b, eight, b.getF32FloatAttr(rounded.high - rounded.zero));
-  auto convert = [&](bool isUpper) {
+  auto convert = [&](int64_t part) {
     // What isn't a number becomes the second operand: it stays.
     Value x = callIntrinsic(b, loc, "llvm.x86.avx.min.ps.256", eight,
-                            {high, takeHalf(b, numbers, isUpper)});
+                            {high, takePart(b, numbers, part, 8)});
     return callIntrinsic(b, loc, "llvm.x86.avx.cvt.ps2dq.256",
                          VectorType::get(8, b.getI32Type()), x);
   };
-  // Every 16 bytes hold four of the lower eight, then four of the upper.
-  auto words = VectorType::get(16, b.getI16Type());
-  Value packed = callIntrinsic(b, loc, "llvm.x86.avx2.packssdw", words,
-                               {convert(false), convert(true)});
-  packed = addZero(b, rounded, packed);
+  // Every 16 bytes hold four of the first eight, then four of the second.
+  auto pack = [&](int64_t part) {
+    Value words = callIntrinsic(b, loc, "llvm.x86.avx2.packssdw",
+                                VectorType::get(16, b.getI16Type()),
+                                {convert(part), convert(part + 1)});
+    return addZero(b, rounded, words);
+  };
+  Value packed = pack(0);
+  if (cast<VectorType>(numbers.getType()).getNumElements() == 32) {
+    Value bytes = callIntrinsic(
+        b, loc,
+        rounded.low < 0 ? "llvm.x86.avx2.packsswb" : "llvm.x86.avx2.packuswb",
+        VectorType::get(32, b.getI8Type()), {packed, pack(2)});
+    return clampLow(b, rounded, orderFours(b, bytes, {0, 4, 1, 5, 2, 6, 3, 7}));
+  }
   StringRef name = rounded.low < 0 ? "llvm.x86.sse2.packsswb.128"
                                    : "llvm.x86.sse2.packuswb.128";
   Value bytes =
@@ -309,8 +319,9 @@ static Value emitBytes(KernelBuilder &b, const RoundedEpilogue &rounded,
   int64_t lanes = cast<VectorType>(numbers.getType()).getNumElements();
   if (rounded.hasAVX512 && (lanes == 32 || lanes == 64))
     return emitAVX512(b, rounded, numbers);
-  return rounded.hasAVX2 && lanes == 16 ? emitAVX2(b, rounded, numbers)
-                                        : emitPlain(b, rounded, numbers);
+  bool isAVX2 = rounded.hasAVX2 && (lanes == 16 || lanes == 32);
+  return isAVX2 ? emitAVX2(b, rounded, numbers)
+                : emitPlain(b, rounded, numbers);
 }
 
 Value kernels::emitRounded(KernelBuilder &b, const RoundedEpilogue &rounded,

@@ -95,3 +95,38 @@ func.func @narrowing(%x: tensor<4x8xi8>, %w: tensor<1x8x8xi8>, %z: tensor<4x8xi8
   } -> tensor<4x8xi8>
   return %1 : tensor<4x8xi8>
 }
+
+// Each reader makes numbers of bytes by itself, also one that sums them.
+// CHECK-LABEL: func @bytes_for_many
+// CHECK-SAME: %[[X:.*]]: tensor<4x8xi8>
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[X]] : tensor<4x8xi8>)
+// CHECK: arith.uitofp
+// CHECK: arith.negf
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[X]] : tensor<4x8xi8>)
+// CHECK: arith.uitofp
+// CHECK: arith.addf
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @bytes_for_many(%x: tensor<4x8xi8>, %init: tensor<4xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
+  %scale = arith.constant 0.5 : f32
+  %e = tensor.empty() : tensor<4x8xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x8xi8>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: i8, %b: f32):
+    %n = arith.uitofp %a : i8 to f32
+    %r = arith.mulf %n, %scale : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%0 : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %r = arith.negf %a : f32
+    linalg.yield %r : f32
+  } -> tensor<4x8xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%0 : tensor<4x8xf32>) outs(%init : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %r = arith.addf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<4xf32>
+  return %1, %2 : tensor<4x8xf32>, tensor<4xf32>
+}

@@ -103,3 +103,28 @@ func.func private @scratch(%x: memref<1048576xf32>) attributes {onnxq.kernel = "
   }
   return
 }
+
+// -----
+
+// Scratch memory that is only read, by whichever view, may be read by all.
+// CHECK-LABEL: @border
+// CHECK: memref.alloca
+// CHECK: omp.parallel
+func.func private @border(%x: memref<1048576xf32>, %y: memref<1048576xf32>, %inside: i1) attributes {onnxq.kernel = "linalg.generic"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 1048576 : index
+  %zero = arith.constant 0.0 : f32
+  %s = memref.alloca() : memref<8xf32>
+  memref.store %zero, %s[%c0] : memref<8xf32>
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    %a = memref.cast %x : memref<1048576xf32> to memref<?xf32>
+    %b = memref.cast %s : memref<8xf32> to memref<?xf32>
+    %from = arith.select %inside, %a, %b : memref<?xf32>
+    %at = arith.select %inside, %i, %c0 : index
+    %v = vector.load %from[%at] : memref<?xf32>, vector<1xf32>
+    vector.store %v, %y[%i] : memref<1048576xf32>, vector<1xf32>
+    scf.reduce
+  }
+  return
+}

@@ -12,6 +12,7 @@
 // VBMI: vpackuswb
 // VBMI: vperm{{[it]}}2b {{.*}}%zmm
 // AVX2-DAG: vp{{add|sub}}sb {{.*}}%ymm
+// AVX2-DAG: vpackuswb {{.*}}%ymm
 // AVX2-DAG: vpshufb {{.*}}%ymm
 // NEON: tbl v{{[0-9]+}}.16b, { v{{[0-9]+}}.16b, v{{[0-9]+}}.16b, v{{[0-9]+}}.16b, v{{[0-9]+}}.16b }
 
