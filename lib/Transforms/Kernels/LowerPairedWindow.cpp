@@ -66,7 +66,8 @@ private:
   /// Channels of a vector of sums.
   int64_t width;
   bool hasVNNI;
-  /// Columns that are narrowed together.
+  /// Columns that are narrowed together. With AVX2 two of them keep so many
+  /// vectors of sums waiting that it costs more than it saves.
   int64_t joinedColumns;
   Value zero;
   /// A row of the zero point, if rows of taps lie outside.
@@ -81,7 +82,8 @@ PairedWindowLowering::PairedWindowLowering(onnxq::WindowOp op,
     : WindowLowering(op, target, threads),
       width(target.hasAVX512 ? packed : packed / 2),
       hasVNNI(target.hasAVX512VNNI),
-      joinedColumns(rounded ? target.vectorBytes / packed : 1) {
+      joinedColumns(rounded && target.hasAVX512 ? target.vectorBytes / packed
+                                                : 1) {
   // Sums of one vector leave room for more columns.
   if (width == packed)
     columns = std::clamp<int64_t>(mostProducts / lastOf(op.getKernel()), 1,
