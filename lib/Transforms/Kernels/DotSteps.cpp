@@ -246,7 +246,7 @@ int64_t onnxquant::kernels::getDotLanes(PackingKind kind,
   case PackingKind::Codes:
     return 0;
   case PackingKind::Winograd:
-    return getDotLanes(isX86 ? PackingKind::Madd : PackingKind::Outer, target);
+    return getDotLanes(PackingKind::Madd, target);
   case PackingKind::Outer:
     // With RISC-V's vectors, a group of four registers for sums.
     return target.lanes() * (target.hasRVV ? 4 : 1);
@@ -286,8 +286,6 @@ static std::unique_ptr<DotStep> makeDotStep(onnxq::ContractOp op,
   case PackingKind::Madd:
     return std::make_unique<MaddStep>(context, lanes, isWide);
   case PackingKind::Winograd:
-    if (target.arch != TargetInfo::Arch::X86)
-      return std::make_unique<OuterStep>(context, lanes, 32);
     return std::make_unique<MaddStep>(context, lanes, /*wide=*/true);
   case PackingKind::Pairs:
     return std::make_unique<PairsStep>(context, lanes);
