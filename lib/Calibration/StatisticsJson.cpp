@@ -1,7 +1,7 @@
 // Statistics as JSON: exact, and the same text for the same statistics.
 
 #include "OnnxQuant/Calibration/Table.h"
-#include "llvm/Support/JSON.h"
+#include "OnnxQuant/Support/Json.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -239,7 +239,7 @@ Expected<StatisticsTable> onnxquant::statisticsFromJson(StringRef text) {
   auto fail = [](const Twine &message) {
     return createStringError(inconvertibleErrorCode(), message);
   };
-  Expected<json::Value> root = json::parse(text);
+  Expected<json::Value> root = parseJson(text);
   if (!root)
     return root.takeError();
   const json::Object *object = root->getAsObject();

@@ -2,8 +2,8 @@
 
 #include "OnnxQuant/Calibration/Table.h"
 #include "OnnxQuant/Support/AtomicFile.h"
+#include "OnnxQuant/Support/Json.h"
 #include "TableFlatBuffers.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include <charconv>
@@ -128,7 +128,7 @@ static Expected<CalibrationTable> parseTable(StringRef text,
     return wrap(rangesFromCache(text));
   if (format == TableFormat::FlatBuffers)
     return wrap(rangesFromFlatBuffers(text));
-  Expected<json::Value> root = json::parse(text);
+  Expected<json::Value> root = parseJson(text);
   if (!root)
     return root.takeError();
   const json::Object *object = root->getAsObject();

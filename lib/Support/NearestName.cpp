@@ -5,9 +5,10 @@
 using namespace onnxquant;
 
 std::string onnxquant::nearestName(llvm::StringRef name,
-                                   llvm::ArrayRef<std::string> candidates) {
+                                   llvm::ArrayRef<std::string> candidates,
+                                   unsigned farthest) {
   std::string best;
-  unsigned least = ~0u;
+  unsigned least = farthest + 1;
   for (const std::string &candidate : candidates) {
     unsigned distance = name.edit_distance(candidate, true, least);
     if (distance < least) {

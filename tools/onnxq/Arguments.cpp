@@ -1,10 +1,12 @@
 // Reads a verb's arguments.
 
 #include "Arguments.h"
+#include "OnnxQuant/Support/NearestName.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
+using namespace onnxquant;
 using namespace onnxquant::cli;
 
 Arguments &Arguments::flag(StringRef name, bool &target) {
@@ -72,6 +74,20 @@ bool Arguments::isGiven(StringRef name) const {
   });
 }
 
+Arguments &Arguments::elsewhere(ArrayRef<StringRef> names) {
+  for (StringRef name : names)
+    readElsewhere.push_back(name.str());
+  return *this;
+}
+
+/// The option that was most likely meant.
+std::string Arguments::nearestOption(StringRef name) const {
+  std::vector<std::string> names = readElsewhere;
+  for (const Entry &entry : options)
+    names.push_back(entry.name);
+  return nearestName(name, names, /*farthest=*/2);
+}
+
 int Arguments::wrong(const std::string &message) const {
   errs() << "error: onnxq " << verb.name << ": " << message << "; see 'onnxq "
          << verb.name << " --help'\n";
@@ -101,15 +117,7 @@ std::optional<int> Arguments::parse(ArrayRef<const char *> arguments) {
       return entry.name == name;
     });
     if (entry == options.end()) {
-      // The nearest option is most likely what was meant.
-      std::string nearest;
-      unsigned best = 3;
-      for (const Entry &candidate : options)
-        if (unsigned distance = name.edit_distance(candidate.name, true, best);
-            distance < best) {
-          best = distance;
-          nearest = candidate.name;
-        }
+      std::string nearest = nearestOption(name);
       return wrong(
           "unknown option '" + argument.str() + "'" +
           (nearest.empty() ? "" : ", did you mean '--" + nearest + "'?"));

@@ -30,6 +30,10 @@ public:
   /// All further positionals, at least one.
   Arguments &rest(llvm::StringRef name, std::vector<std::string> &target);
 
+  /// Options that something else takes out of the arguments first: only to be
+  /// suggested for names that are unknown.
+  Arguments &elsewhere(llvm::ArrayRef<llvm::StringRef> names);
+
   /// Reads the arguments. An exit code says that the verb is over: help was
   /// asked for, or the usage was wrong and has been reported.
   std::optional<int> parse(llvm::ArrayRef<const char *> arguments);
@@ -48,7 +52,10 @@ private:
     bool given = false;
   };
 
+  std::string nearestOption(llvm::StringRef name) const;
+
   const Verb &verb;
+  std::vector<std::string> readElsewhere;
   std::vector<Entry> options, positionals;
   size_t numRequired = 0;
   std::optional<Entry> remainder;

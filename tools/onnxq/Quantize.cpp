@@ -125,6 +125,7 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return complain("onnxq quantize: " + *wrong, BadUsage);
   Arguments parser(quantizeVerb);
   parser.positional("MODEL", settings.path)
+      .elsewhere(quantizeOptionNames())
       .option("o", settings.output)
       .option("config", settings.options.config)
       .flag("skip-preprocess", settings.skipPreprocess)

@@ -107,6 +107,7 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (auto wrong = settings.arguments.split(arguments, others))
     return parser.wrong(*wrong);
   parser.positional("MODEL", settings.path)
+      .elsewhere(quantizeOptionNames())
       .option("table", settings.load.table)
       .option("config", settings.arguments.config)
       .option("method", settings.method)

@@ -1,11 +1,13 @@
 // onnxq: verbs over the pipelines.
 
+#include "OnnxQuant/Support/NearestName.h"
 #include "Verb.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
+using namespace onnxquant;
 using namespace onnxquant::cli;
 
 static const Verb *const verbs[] = {
@@ -39,6 +41,12 @@ int main(int argc, char **argv) {
   for (const Verb *verb : verbs)
     if (verb->name == name)
       return verb->run(ArrayRef<const char *>(argv + 2, argc - 2));
-  errs() << "error: onnxq has no verb '" << name << "'; see 'onnxq --help'\n";
+  std::vector<std::string> names;
+  for (const Verb *verb : verbs)
+    names.push_back(verb->name.str());
+  std::string nearest = nearestName(name, names, /*farthest=*/2);
+  errs() << "error: onnxq has no verb '" << name << "'"
+         << (nearest.empty() ? "" : ", did you mean '" + nearest + "'?")
+         << "; see 'onnxq --help'\n";
   return BadUsage;
 }

@@ -13,6 +13,11 @@ TEST(NearestName, TakesTheFirstOfEquals) {
   EXPECT_EQ(nearestName("b", {"a", "c"}), "a");
 }
 
+TEST(NearestName, SaysNothingOfWhatIsTooFar) {
+  EXPECT_EQ(nearestName("modee", {"data", "mode"}, 2), "mode");
+  EXPECT_EQ(nearestName("fly", {"run", "info"}, 2), "");
+}
+
 TEST(NearestName, SaysNothingWithoutCandidates) {
   EXPECT_EQ(suggestName("x", {}), "");
   EXPECT_EQ(suggestName("x", {"y"}), "; did you mean 'y'?");

@@ -10,9 +10,10 @@
 namespace onnxquant {
 
 /// The candidate with the least edit distance, the first of equals; empty if
-/// there is none.
+/// there is none that is at most `farthest` away.
 std::string nearestName(llvm::StringRef name,
-                        llvm::ArrayRef<std::string> candidates);
+                        llvm::ArrayRef<std::string> candidates,
+                        unsigned farthest = ~0u - 1);
 
 /// `; did you mean 'x'?`, or nothing if there are no candidates.
 std::string suggestName(llvm::StringRef name,

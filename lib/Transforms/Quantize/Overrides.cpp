@@ -1,8 +1,8 @@
 // Parameters of single tensors, as JSON in an option or in a file.
 
+#include "OnnxQuant/Support/Json.h"
 #include "Settings.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cmath>
 
@@ -36,7 +36,7 @@ static llvm::Expected<llvm::json::Object> readObject(llvm::StringRef option,
                   "'");
     contents = "{" + contents + "}";
   }
-  auto value = llvm::json::parse(contents);
+  auto value = parseJson(contents);
   if (!value)
     return fail(option + ": expects JSON, but " +
                 llvm::toString(value.takeError()));

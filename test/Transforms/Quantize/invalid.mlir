@@ -27,6 +27,7 @@
 // RUN: not onnxq-opt %s --onnx-quantize="input-quantization-params={\"x\":[0,1e60]}" 2>&1 | FileCheck %s --check-prefix=SCALE
 // RUN: not onnxq-opt %s --onnx-quantize="input-quantization-params={\"x\":[256,0.1]}" 2>&1 | FileCheck %s --check-prefix=ZERO
 // RUN: not onnxq-opt %s --onnx-quantize="input-quantization-params=nowhere.json" 2>&1 | FileCheck %s --check-prefix=FILE
+// RUN: not onnxq-opt %s --onnx-quantize="tensor-overrides={\"x\":{\"scale\":1},\"x\":{\"scale\":2}}" 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not onnxq-opt %s --onnx-quantize="tensor-overrides={\"x\":{\"scales\":1}}" 2>&1 | FileCheck %s --check-prefix=SETTING
 // RUN: not onnxq-opt %s --onnx-quantize="tensor-overrides={\"x\":{\"min\":1,\"max\":0}}" 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: not onnxq-opt %s --onnx-quantize="tensor-overrides={\"w\":{\"axis\":5,\"scale\":[1]},\"x\":{\"scale\":1}}" 2>&1 | FileCheck %s --check-prefix=AXIS
@@ -52,6 +53,7 @@
 // ASYMMETRIC: weight-type=s8 contradicts asymmetric-input-types=false
 // WIDE: activations of 16 bits are for mode=qdq
 // NARROW: weights of other than 8 bits are for mode=qdq
+// TWICE: tensor-overrides: expects JSON, but 'x' is there twice
 // BLOCK: block-size is for mode=qdq
 // CHEAP: keep-cheap-in-float=false contradicts block-size
 // DYNAMIC: dynamic expects activation-type=u8
