@@ -128,6 +128,34 @@ def add_scales():
         [node("Cast", ["x"], ["s"], to=scale), node("Cast", ["s"], ["y"], to=F32)], {"x": values}, {"y": rounded}, opset=21)
 
 
+def mean_in_lanes(x):
+    """The mean over an image's places: four lanes, then the pairs of lanes two apart, then what is left, one by one."""
+    places = x.reshape(*x.shape[:2], -1)
+    lanes = np.zeros((*x.shape[:2], 4), np.float32)
+    count = places.shape[-1]
+    for k in range(count // 4):
+        lanes = lanes + places[..., 4 * k:4 * k + 4]
+    total = (lanes[..., 0] + lanes[..., 2]) + (lanes[..., 1] + lanes[..., 3])
+    for k in range(count // 4 * 4, count):
+        total = total + places[..., k]
+    return (total / np.float32(count)).reshape(*x.shape[:2], *[1] * (x.ndim - 2))
+
+
+def add_means():
+    """Means over places, of large numbers that cancel each other, so that another order gives other results; also with
+    channels last, which a convolution asks for."""
+    for shape in ((2, 9, 5, 7), (1, 16, 4, 6), (2, 3, 3), (1, 8, 1, 2), (1, 5, 2, 3, 4), (3, 8, 1, 1)):
+        x = (rng.uniform(-1, 1, shape) * 1e8).astype(np.float32)
+        places = x.reshape(*shape[:2], -1)
+        places[..., -1] = 1 - places[..., :-1].astype(np.float64).sum(-1)
+        name = "x".join(map(str, shape))
+        CASES[f"mean-{name}"] = Case([node("GlobalAveragePool", ["x"], ["y"], "mean")], {"x": x}, {"y": mean_in_lanes(x)})
+        channels = shape[1]
+        copy = np.eye(channels, dtype=np.float32).reshape(channels, channels, *[1] * (len(shape) - 2))
+        nodes = [node("Conv", ["x", "w"], ["c"], "copy"), node("GlobalAveragePool", ["c"], ["y"], "mean")]
+        CASES[f"mean-{name}-last"] = Case(nodes, {"x": x}, {"y": mean_in_lanes(x)}, [numpy_helper.from_array(copy, "w")])
+
+
 def add_tables():
     """Functions of a byte, quantized after every node: all bytes, and far from where a rounding could go either way."""
     sigmoid = lambda x: 1 / (1 + np.exp(-x))  # noqa: E731
@@ -187,7 +215,7 @@ def run_all(folder, cases, *options):
 
 def main():
     require_tools()
-    for add in (add_views, add_ranks, add_scales, add_tables, add_bad):
+    for add in (add_views, add_ranks, add_scales, add_means, add_tables, add_bad):
         add()
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:

@@ -4,6 +4,7 @@
 #include "ContractionSupport.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/WindowShape.h"
+#include "PlaceSums.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -247,9 +248,7 @@ struct LowerGlobalAveragePool : OpLowering<onnx::GlobalAveragePoolOp> {
     Scalar divisor = {
         arith::SIToFPOp::create(e, computeType(sumType), e.toI64(count)),
         sumType};
-    Tensor sums = e.reduce(
-        x, getSpatialAxes(x), /*keepDims=*/true, e.number(0, sumType),
-        [&](Scalar v, Scalar sum) { return e.add(sum, e.cast(v, sumType)); });
+    Tensor sums = sumPlaces(e, x, /*first=*/2, x.rank() - 2, sumType);
     Tensor y = e.map({sums}, e.sizes(sums), type, [&](ArrayRef<Scalar> v) {
       return e.cast(e.div(v[0], divisor), type);
     });

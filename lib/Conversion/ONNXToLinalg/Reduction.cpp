@@ -6,6 +6,8 @@
 #include "LoopSupport.h"
 #include "Lowering.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
+#include "OnnxQuant/Dialect/ONNX/PlaceOrder.h"
+#include "PlaceSums.h"
 #include "ReductionLists.h"
 
 using namespace mlir;
@@ -65,6 +67,18 @@ public:
           return SmallVector<Value>{e.write(sum, place, next).value};
         });
     return {results[0], init.elementType};
+  }
+
+  /// Whether axes are known and follow each other.
+  bool isContiguous() const {
+    return known && !known->empty() &&
+           known->back() - known->front() + 1 ==
+               static_cast<int64_t>(known->size());
+  }
+
+  /// Sums of an image's places, in the order of GlobalAveragePool.
+  Tensor foldPlaces(Tensor input, Type sumType) {
+    return sumPlaces(e, input, known->front(), known->size(), sumType);
   }
 
   /// How many elements make one result.
@@ -155,10 +169,14 @@ template <typename OpTy> struct LowerSum : OpLowering<OpTy> {
     Reducer reducer(op, operands[0], operands[1], op.getKeepdims() != 0,
                     op.getNoopWithEmptyAxes() != 0, e);
     Type sumType = accumulatorType(operands[0].elementType, e);
-    Tensor sum = reducer.fold(
-        operands[0], e.number(0, sumType), [&](Scalar x, Scalar total) {
-          return e.add(total, term(e, e.cast(x, sumType)));
-        });
+    Tensor sum;
+    if (op->hasAttr(ir::placesAttr) && reducer.isContiguous())
+      sum = reducer.foldPlaces(operands[0], sumType);
+    else
+      sum = reducer.fold(operands[0], e.number(0, sumType),
+                         [&](Scalar x, Scalar total) {
+                           return e.add(total, term(e, e.cast(x, sumType)));
+                         });
     Value count = reducer.count();
     Tensor result = e.map({sum}, sumType, [&](ArrayRef<Scalar> x) {
       return last(e, x[0], count);

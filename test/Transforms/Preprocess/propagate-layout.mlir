@@ -98,7 +98,7 @@ func.func @movement(%x: tensor<1x5x6x4xf32>) -> tensor<1x14x12x4xf32> {
 // CHECK-LABEL: @squeeze_excite(
 // CHECK-SAME: [[X:%.+]]: tensor<1x5x6x4xf32>
 // CHECK-NOT: onnx.Transpose
-// CHECK: [[M:%.+]] = "onnx.ReduceMean"([[X]], {{.*}} -> tensor<1x1x1x4xf32>
+// CHECK: [[M:%.+]] = "onnx.ReduceMean"([[X]], {{.*}}onnxq.places{{.*}} -> tensor<1x1x1x4xf32>
 // CHECK: [[S:%.+]] = "onnx.HardSigmoid"([[M]])
 // CHECK: "onnx.Mul"([[X]], [[S]])
 func.func @squeeze_excite(%x: tensor<1x5x6x4xf32>) -> tensor<1x5x6x4xf32> {

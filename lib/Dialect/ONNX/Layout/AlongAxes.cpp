@@ -2,6 +2,7 @@
 // and global poolings. The axes move to where their dimensions are stored.
 
 #include "Models.h"
+#include "OnnxQuant/Dialect/ONNX/PlaceOrder.h"
 
 using namespace mlir;
 using namespace onnxquant::onnx;
@@ -193,6 +194,8 @@ struct GlobalPoolModel : public Base<GlobalPoolModel<Op, Reduction>, Op> {
                                 layout, {operands[0], list});
     made->setAttr("keepdims", makeSigned(op, 1));
     made->setAttr("noop_with_empty_axes", makeSigned(op, 0));
+    if (std::is_same_v<Op, GlobalAveragePoolOp>)
+      made->setAttr(placesAttr, builder.getUnitAttr());
     return {made->getResult(0)};
   }
 };
