@@ -273,6 +273,7 @@ static llvm::Error refuseInQat(const QuantizeOptions &options) {
       {"exclude-output-quantization", options.excludeOutputs},
       {"force-quantize-no-input-check", options.forceNoInputCheck},
       {"contrib-qdq", options.contribQdq},
+      {"enable-subgraph", options.enableSubgraph},
       {"int16-first", options.int16First != 0},
       {"int16-tensors", !options.int16Tensors.empty()}};
   for (auto [name, isSet] : choices)

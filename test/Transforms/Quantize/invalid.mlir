@@ -37,6 +37,7 @@
 // RUN: not onnxq-opt %s --onnx-quantize="tensor-overrides={\"x\":{\"type\":\"u4\",\"min\":0,\"max\":1}}" 2>&1 | FileCheck %s --check-prefix=NIBBLES
 // RUN: onnxq-opt %s --onnx-quantize="int16-tensors=w tensor-overrides={\"x\":{\"scale\":1}}" 2>&1 | FileCheck %s --check-prefix=WIDEWEIGHT
 // RUN: not onnxq-opt %s --onnx-quantize="mode=qat per-channel=false" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=per-channel
+// RUN: not onnxq-opt %s --onnx-quantize="mode=qat enable-subgraph=true" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=enable-subgraph
 // RUN: not onnxq-opt %s --onnx-quantize="mode=qat nbits=16" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=nbits
 // RUN: not onnxq-opt %s --onnx-quantize="mode=qat int16-first=2" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=int16-first
 // RUN: not onnxq-opt %s --onnx-quantize="mode=qat nodes-to-exclude=conv" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=nodes-to-exclude

@@ -1,5 +1,6 @@
 // RUN: onnxq-opt %s --split-input-file --onnx-quantize="mode=qat" | FileCheck %s
 // RUN: onnxq-opt %s --split-input-file --onnx-quantize="mode=qat qat-form=qlinear" | FileCheck %s --check-prefix=QLINEAR
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize="mode=qat quantize-bias=false" | FileCheck %s --check-prefix=BIAS
 
 // Weights and bias become integers, equal pairs one, and data moves as integers.
 module {
@@ -13,6 +14,9 @@ module {
   // CHECK: "onnx.QuantizeLinear"
   // QLINEAR-LABEL: func.func @main_graph
   // QLINEAR: "onnx.QLinearConv"
+  // BIAS-LABEL: func.func @main_graph
+  // BIAS: %[[B:.*]] = onnx.Constant {onnx_result_names = ["b"]} dense<5.000000e-01> : tensor<1xf32>
+  // BIAS: "onnx.Conv"({{.*}}, {{.*}}, %[[B]])
   func.func @main_graph(%x: tensor<1x2xf32> {onnx.name = "x"}) -> (tensor<1x1x1x1xf32> {onnx.name = "y"}, tensor<1x2xf32> {onnx.name = "z"}) {
     %s = onnx.Constant {onnx_result_names = ["s"]} dense<0.125> : tensor<f32>
     %z = onnx.Constant {onnx_result_names = ["zp"]} dense<3> : tensor<ui8>
@@ -47,6 +51,34 @@ module {
     %s = onnx.Constant {onnx_result_names = ["s"]} dense<0.125> : tensor<f32>
     %z = onnx.Constant {onnx_result_names = ["zp"]} dense<3.0> : tensor<f32>
     %y = "onnx.Custom"(%x, %s, %z) {function_name = "FakeQuant", domain_name = "com.microsoft", onnx_node_name = "fake"} : (tensor<1x2xf32>, tensor<f32>, tensor<f32>) -> tensor<1x2xf32>
+    onnx.Return %y : tensor<1x2xf32>
+  }
+}
+
+// -----
+
+// Quantizers in branches are taken over too.
+module {
+  // CHECK-LABEL: func.func @main_graph
+  // CHECK: "onnx.If"
+  // CHECK: "onnx.QuantizeLinear"
+  // CHECK: onnx.Constant {onnx_result_names = ["w_quantized"]} dense<4> : tensor<2x2xi8>
+  // CHECK: "onnx.MatMul"
+  func.func @main_graph(%x: tensor<1x2xf32> {onnx.name = "x"}, %cond: tensor<i1> {onnx.name = "cond"}) -> (tensor<1x2xf32> {onnx.name = "y"}) {
+    %s = onnx.Constant {onnx_result_names = ["s"]} dense<0.125> : tensor<f32>
+    %z = onnx.Constant {onnx_result_names = ["zp"]} dense<3> : tensor<ui8>
+    %wz = onnx.Constant {onnx_result_names = ["wz"]} dense<0> : tensor<i8>
+    %w = onnx.Constant {onnx_result_names = ["w"]} dense<0.5> : tensor<2x2xf32>
+    %y = "onnx.If"(%cond) ({
+      %q = "onnx.QuantizeLinear"(%x, %s, %z) {onnx_node_name = "q1"} : (tensor<1x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2xui8>
+      %d = "onnx.DequantizeLinear"(%q, %s, %z) {onnx_node_name = "d1"} : (tensor<1x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x2xf32>
+      %wq = "onnx.QuantizeLinear"(%w, %s, %wz) {onnx_node_name = "qw"} : (tensor<2x2xf32>, tensor<f32>, tensor<i8>) -> tensor<2x2xi8>
+      %wd = "onnx.DequantizeLinear"(%wq, %s, %wz) {onnx_node_name = "dw"} : (tensor<2x2xi8>, tensor<f32>, tensor<i8>) -> tensor<2x2xf32>
+      %a = "onnx.MatMul"(%d, %wd) {onnx_node_name = "inner", onnx_result_names = ["a"]} : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<1x2xf32>
+      onnx.Yield %a : tensor<1x2xf32>
+    }, {
+      onnx.Yield %x : tensor<1x2xf32>
+    }) {onnx_node_name = "if", onnx_result_names = ["y"]} : (tensor<i1>) -> tensor<1x2xf32>
     onnx.Return %y : tensor<1x2xf32>
   }
 }
