@@ -172,11 +172,37 @@ static Value clipNumbers(ImplicitLocOpBuilder &b, Operation *op, Value numbers,
                     {numbers, constant(limits.low), constant(limits.high)});
 }
 
+bool kernels::hasQuantizerBehind(Value real) {
+  return getBehind(real).has_value();
+}
+
+/// [.., W, merged * C] as [.., W * merged, C].
+static Value splitColumns(ImplicitLocOpBuilder &b, Operation *op, Value value,
+                          int64_t merged) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[shape.size() - 2] *= merged;
+  shape.back() /= merged;
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(shape.data()),
+                       shape.size() * sizeof(int64_t));
+  auto count = static_cast<int64_t>(shape.size());
+  Value sizes = makeConstant(b, RankedTensorType::get(count, b.getI64Type()),
+                             bytes, "sizes");
+  OperationState state(b.getLoc(), onnx::ReshapeOp::getOperationName(),
+                       {value, sizes}, type.clone(shape));
+  if (Attribute name = op->getAttr(onnx::nodeNameAttr))
+    state.addAttribute(onnx::nodeNameAttr, name);
+  return b.create(state)->getResult(0);
+}
+
 void kernels::finishIsland(PatternRewriter &rewriter, Operation *op, Value sums,
-                           Factor factor, Value bias, bool isConvolution) {
+                           Factor factor, Value bias, bool isConvolution,
+                           int64_t merged) {
   ImplicitLocOpBuilder b(op->getLoc(), rewriter);
   std::optional<Behind> behind = getBehind(op->getResult(0));
   auto place = [&](Value value, Value result) {
+    if (merged > 1)
+      value = splitColumns(b, op, value, merged);
     return castLike(
         b, op, isConvolution ? toChannelsFirst(b, op, value) : value, result);
   };
