@@ -28,6 +28,7 @@ static void addPreparation(OpPassManager &pm) {
   PreprocessOptions options;
   options.executor = createFoldingExecutor;
   llvm::cantFail(buildPreprocessPipeline(pm, options));
+  pm.addPass(createMoveBytes());
   pm.addPass(createTabulate());
   pm.addPass(createFoldConstants(createFoldingExecutor));
 }

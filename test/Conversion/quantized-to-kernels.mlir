@@ -88,6 +88,54 @@ func.func @island(%a: tensor<4x2xui8>) -> tensor<4x2xui8> {
 
 // -----
 
+// With a Clip between, whose limits are rounded: 2.2 / 0.5 is 4, and 200 is
+// beyond what bytes hold.
+// CHECK-LABEL: func.func @clipped
+// CHECK: %[[M:.*]] = "onnx.Mul"
+// CHECK-DAG: %[[LOW:.*]] = onnx.Constant dense<4.000000e+00>
+// CHECK-DAG: %[[HIGH:.*]] = onnx.Constant dense<2.520000e+02>
+// CHECK: %[[L:.*]] = "onnx.Clip"(%[[M]], %[[LOW]], %[[HIGH]])
+// CHECK: %[[Q:.*]] = "onnx.QuantizeLinear"(%[[L]],
+// CHECK: return %[[Q]]
+func.func @clipped(%a: tensor<4x2xui8>) -> tensor<4x2xui8> {
+  %s = onnx.Constant dense<0.5> : tensor<f32>
+  %z = onnx.Constant dense<3> : tensor<ui8>
+  %b = onnx.Constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi8>
+  %low = onnx.Constant dense<2.2> : tensor<f32>
+  %high = onnx.Constant dense<200.0> : tensor<f32>
+  %none = "onnx.NoValue"() {value} : () -> none
+  %x = "onnx.DequantizeLinear"(%a, %s, %z) : (tensor<4x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x2xf32>
+  %w = "onnx.DequantizeLinear"(%b, %s, %none) : (tensor<2x2xi8>, tensor<f32>, none) -> tensor<2x2xf32>
+  %p = "onnx.MatMul"(%x, %w) : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
+  %r = "onnx.Clip"(%p, %low, %high) : (tensor<4x2xf32>, tensor<f32>, tensor<f32>) -> tensor<4x2xf32>
+  %y = "onnx.QuantizeLinear"(%r, %s, %z) : (tensor<4x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x2xui8>
+  return %y : tensor<4x2xui8>
+}
+
+// -----
+
+// Limits that no byte is beyond need no Clip.
+// CHECK-LABEL: func.func @clipped_by_type
+// CHECK-NOT: onnx.Clip
+// CHECK: %[[M:.*]] = "onnx.Mul"
+// CHECK-NEXT: %{{.*}} = onnx.Constant
+// CHECK-NEXT: "onnx.QuantizeLinear"(%[[M]],
+func.func @clipped_by_type(%a: tensor<4x2xui8>) -> tensor<4x2xui8> {
+  %s = onnx.Constant dense<0.5> : tensor<f32>
+  %z = onnx.Constant dense<0> : tensor<ui8>
+  %b = onnx.Constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi8>
+  %low = onnx.Constant dense<0.0> : tensor<f32>
+  %none = "onnx.NoValue"() {value} : () -> none
+  %x = "onnx.DequantizeLinear"(%a, %s, %z) : (tensor<4x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<4x2xf32>
+  %w = "onnx.DequantizeLinear"(%b, %s, %none) : (tensor<2x2xi8>, tensor<f32>, none) -> tensor<2x2xf32>
+  %p = "onnx.MatMul"(%x, %w) : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
+  %r = "onnx.Clip"(%p, %low, %none) : (tensor<4x2xf32>, tensor<f32>, none) -> tensor<4x2xf32>
+  %y = "onnx.QuantizeLinear"(%r, %s, %z) : (tensor<4x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x2xui8>
+  return %y : tensor<4x2xui8>
+}
+
+// -----
+
 // Weights of open sizes, and scales by row, stay.
 // CHECK-LABEL: func.func @stays
 // CHECK-NOT: onnxq.contract

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S /usr/bin/python3
 """Graphs of several nodes against numpy: views that leave branches and loops, ranks that depend on a
-branch, loops that end in different ways, functions of bytes, and types of elements that arrays cannot hold.
+branch, loops that end in different ways, functions of bytes, bytes that are moved, and types of elements that arrays cannot hold.
 
 Each case runs with known and with open sizes and with every access to a buffer checked. Bad cases must
 end with an error that names the node. Prints a line per failure, then the totals.
@@ -185,6 +185,47 @@ def add_tables():
         CASES[f"table-both-{kind}"] = Case(nodes, {"x": x}, {"y": product, "sq": middle}, constants)
 
 
+def add_moves():
+    """Ops that move numbers between quantizers of the same and of other parameters: all bytes."""
+    for kind, low in {"uint8": 0, "int8": -128}.items():
+        x = np.tile(np.arange(low, low + 256).astype(kind), 3).reshape(1, 3, 16, 16)
+        scales = {"a": (0.05, low + 100), "b": (0.0625, low + 90)}
+        constants = [numpy_helper.from_array(np.array(s, np.float32), name + "s") for name, (s, _) in scales.items()]
+        constants += [numpy_helper.from_array(np.array(z, kind), name + "z") for name, (_, z) in scales.items()]
+        constants += [constant("from", 1), constant("to", 1000), constant("axis", 3), constant("step", 2),
+                      numpy_helper.from_array(np.array([1, 1, 2, 3], np.float32), "by")]
+
+        def again(q):
+            real = (q.astype(np.float32) - np.float32(scales["a"][1])) * np.float32(scales["a"][0])
+            return np.clip(np.rint(real / np.float32(scales["b"][0])) + scales["b"][1], low, low + 255).astype(kind)
+
+        def quantizers(value, name="a"):
+            """`value` dequantized as `name`_r, quantized with the same numbers."""
+            return [node("QuantizeLinear", [value, f"{name}s", f"{name}z"], [f"{value}_q"]),
+                    node("DequantizeLinear", [f"{value}_q", f"{name}s", f"{name}z"], [f"{value}_r"])]
+
+        first = [node("DequantizeLinear", ["x", "as", "az"], ["r"])]
+        moves = {
+            "slice": (node("Slice", ["r", "from", "to", "axis", "step"], ["m"]), x[..., 1::2]),
+            "transpose": (node("Transpose", ["r"], ["m"], perm=[0, 2, 3, 1]), x.transpose(0, 2, 3, 1)),
+            "resize": (node("Resize", ["r", "", "by"], ["m"], mode="nearest", nearest_mode="floor",
+                            coordinate_transformation_mode="asymmetric"), x.repeat(2, 2).repeat(3, 3)),
+            "pool": (node("MaxPool", ["r"], ["m"], kernel_shape=[2, 2], strides=[2, 2]),
+                     x.reshape(1, 3, 8, 2, 8, 2).max((3, 5))),
+            "concat": (node("Concat", ["r", "r"], ["m"], axis=1), np.concatenate([x, x], 1)),
+        }
+        for name, (move, moved) in moves.items():
+            CASES[f"move-{name}-{kind}"] = Case(
+                [*first, move, node("QuantizeLinear", ["m", "as", "az"], ["y"])], {"x": x}, {"y": moved}, constants)
+            CASES[f"move-{name}-scaled-{kind}"] = Case(
+                [*first, move, *quantizers("m"), node("QuantizeLinear", ["m_r", "bs", "bz"], ["y"])],
+                {"x": x}, {"y": again(moved)}, constants)
+        both = np.concatenate([again(x), x], 1)
+        CASES[f"move-concat-mixed-{kind}"] = Case(
+            [*first, node("DequantizeLinear", ["x", "bs", "bz"], ["other"]), node("Concat", ["r", "other"], ["m"], axis=1),
+             node("QuantizeLinear", ["m", "bs", "bz"], ["y"])], {"x": x}, {"y": both}, constants)
+
+
 def add_bad():
     x = rng.standard_normal((4, 6)).astype(np.float32)
     body = graph(
@@ -215,7 +256,7 @@ def run_all(folder, cases, *options):
 
 def main():
     require_tools()
-    for add in (add_views, add_ranks, add_scales, add_means, add_tables, add_bad):
+    for add in (add_views, add_ranks, add_scales, add_means, add_tables, add_moves, add_bad):
         add()
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:

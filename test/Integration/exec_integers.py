@@ -279,16 +279,22 @@ def island_case(rng, graph):
     else:
         sums = left @ w
         value = graph.node("MatMul", [value, weights])
-    is_relu = rng.random() < 0.5
-    if is_relu:
-        value = graph.node("Relu", [value])
+    activation = rng.choice(["", "Relu", "Clip"])
+    # Some limits are beyond what bytes hold, some are between them.
+    low, high = (f32(layer.y_scale * rng.uniform(*ends)) for ends in ((-200, 5), (0, 400)))
+    if activation == "Relu":
+        value, low, high = graph.node("Relu", [value]), f32(0), f32(np.inf)
+    elif activation == "Clip":
+        value = graph.node("Clip", [value, c(low), c(high)])
+    else:
+        low, high = f32(-np.inf), f32(np.inf)
     if rng.random() < 0.4:
-        real = sums.astype(np.int32).astype(f32) * scale
-        return value, np.maximum(real, f32(0)) if is_relu else real
+        return value, np.clip(sums.astype(np.int32).astype(f32) * scale, low, high)
     value = graph.node("QuantizeLinear", [value, c(layer.y_scale), c(layer.y_zero)])
-    if is_relu:
-        sums = np.maximum(sums, 0)
-    return value, requantize(sums, scale / layer.y_scale, layer.y_zero)
+    expected = requantize(sums, scale / layer.y_scale, layer.y_zero)
+    ends = [np.clip(np.rint(np.float64(f32(end / f32(layer.y_scale)))) + int(layer.y_zero), *RANGES[layer.y_zero.dtype.type])
+            for end in (low, high)]
+    return value, np.minimum(np.maximum(expected, ends[0]), ends[1]).astype(expected.dtype)
 
 
 def transposed_case(rng, graph):

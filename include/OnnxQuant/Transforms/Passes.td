@@ -288,6 +288,31 @@ def DivToMul : Pass<"onnx-div-to-mul", "::mlir::ModuleOp"> {
   ];
 }
 
+def MoveBytes : Pass<"onnx-move-bytes", "::mlir::ModuleOp"> {
+  let summary = "move quantized numbers as bytes";
+  let description = [{
+    An op that only moves numbers (Concat, Slice, Transpose, Resize to the
+    nearest, MaxPool, ...) does the same to quantized ones of one scale, and
+    reads and writes a quarter of the memory. A DequantizeLinear before it goes
+    behind it, where all operands have the same scale and zero point. A
+    QuantizeLinear behind a Concat goes before it, once for each operand. A
+    QuantizeLinear of what was dequantized with its own scale and zero point
+    changes nothing, and goes away. Scales are constants of one number.
+
+    ```mlir
+    %1 = "onnx.DequantizeLinear"(%a, %s, %z)
+    %2 = "onnx.DequantizeLinear"(%b, %s, %z)
+    %3 = "onnx.Concat"(%1, %2) {axis = 1 : si64}
+    %y = "onnx.QuantizeLinear"(%3, %s, %z)
+    // becomes
+    %y = "onnx.Concat"(%a, %b) {axis = 1 : si64}
+    ```
+  }];
+  let statistics = [
+    Statistic<"numFused", "moved-quantizers", "Quantizers moved or removed">,
+  ];
+}
+
 def Tabulate : Pass<"onnx-tabulate", "::mlir::ModuleOp"> {
   let summary = "read functions of one byte from tables";
   let description = [{

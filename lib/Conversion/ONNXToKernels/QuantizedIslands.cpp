@@ -1,10 +1,13 @@
 // Float convolutions and products between dequantizers: the same sums as of
 // their quantized forms, exact, then scaled. A quantizer behind them, with a
-// Relu between at most, makes them F11 of docs/QuantizationSemantics.md; any
-// other op gets the real numbers.
+// Relu or Clip between at most, makes them F11 of
+// docs/QuantizationSemantics.md; any other op gets the real numbers.
 
 #include "QuantizedIslands.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
+#include "OnnxQuant/Support/Quantization.h"
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace onnxquant;
@@ -70,22 +73,67 @@ Value kernels::getIntegerBias(Value bias, const Factor &factor,
 }
 
 namespace {
-/// What may stand behind a product: a Relu, then a quantizer, each the only
-/// reader of what it reads.
+/// The limits of a Clip as its quantizer rounds them, less the zero point.
+struct Limits {
+  int64_t low, high;
+  /// Whether no byte is beyond them.
+  bool isWide;
+};
+
+/// What may stand behind a product: a Relu or Clip, then a quantizer, each the
+/// only reader of what it reads.
 struct Behind {
-  onnx::ReluOp relu;
+  Operation *activation = nullptr;
   onnx::QuantizeLinearOp quantizer;
   Factor scale;
+  std::optional<Limits> limits;
 };
 } // namespace
+
+/// The number of a constant of one element; `otherwise` if it is left out.
+static std::optional<double> readLimit(Value value, double otherwise) {
+  if (isAbsent(value))
+    return otherwise;
+  ElementsAttr elements = onnx::getConstant(value);
+  auto numbers = elements ? onnx::readFloats(elements, 1) : std::nullopt;
+  if (!numbers || numbers->size() != 1 || std::isnan(numbers->front()))
+    return std::nullopt;
+  return numbers->front();
+}
+
+/// Rounding keeps the order of numbers, so that what is rounded can be clipped
+/// instead.
+static std::optional<Limits> getLimits(onnx::ClipOp clip,
+                                       onnx::QuantizeLinearOp quantizer,
+                                       const Factor &scale) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  auto low = readLimit(clip.getMin(), -infinity);
+  auto high = readLimit(clip.getMax(), infinity);
+  ElementsAttr zero = onnx::getConstant(quantizer.getYZeroPoint());
+  auto zeros = zero ? onnx::readInts(zero, 1) : std::nullopt;
+  if (!low || !high || !zeros || zeros->size() != 1)
+    return std::nullopt;
+  auto type = cast<RankedTensorType>(quantizer.getY().getType());
+  QuantType stored = {8, !type.getElementType().isUnsignedInteger()};
+  ScaleAndZeroPoint parameters = {scale.numbers->front(), zeros->front()};
+  auto quantize = [&](double limit) {
+    if (std::isinf(limit))
+      return limit < 0 ? stored.min() : stored.max();
+    return quantizeValue(limit, parameters, stored);
+  };
+  int64_t least = quantize(*low), most = quantize(*high);
+  return Limits{least - zeros->front(), most - zeros->front(),
+                least == stored.min() && most == stored.max()};
+}
 
 static std::optional<Behind> getBehind(Value real) {
   Behind behind;
   if (!real.hasOneUse())
     return std::nullopt;
-  if (auto relu = dyn_cast<onnx::ReluOp>(*real.user_begin())) {
-    behind.relu = relu;
-    real = relu->getResult(0);
+  Operation *next = *real.user_begin();
+  if (isa<onnx::ReluOp, onnx::ClipOp>(next) && next->getOperand(0) == real) {
+    behind.activation = next;
+    real = next->getResult(0);
     if (!real.hasOneUse())
       return std::nullopt;
   }
@@ -98,14 +146,63 @@ static std::optional<Behind> getBehind(Value real) {
   behind.scale = readFactor(quantizer.getYScale());
   if (!behind.scale.numbers)
     return std::nullopt;
+  if (auto clip = dyn_cast_if_present<onnx::ClipOp>(behind.activation)) {
+    behind.limits = getLimits(clip, quantizer, behind.scale);
+    if (!behind.limits)
+      return std::nullopt;
+  }
   return behind;
 }
 
+/// Numbers that become bytes, kept between limits where those are narrower than
+/// the type. The limits are whole: it doesn't matter that they come before
+/// rounding.
+static Value clipNumbers(ImplicitLocOpBuilder &b, Operation *op, Value numbers,
+                         const Limits &limits) {
+  if (limits.isWide)
+    return numbers;
+  auto constant = [&](int64_t limit) {
+    auto number = static_cast<float>(limit);
+    ArrayRef<char> bytes(reinterpret_cast<const char *>(&number),
+                         sizeof number);
+    return makeConstant(b, RankedTensorType::get({}, b.getF32Type()), bytes,
+                        "limit");
+  };
+  return makeMapped(b, op, onnx::ClipOp::getOperationName(),
+                    {numbers, constant(limits.low), constant(limits.high)});
+}
+
+bool kernels::hasQuantizerBehind(Value real) {
+  return getBehind(real).has_value();
+}
+
+/// [.., W, merged * C] as [.., W * merged, C].
+static Value splitColumns(ImplicitLocOpBuilder &b, Operation *op, Value value,
+                          int64_t merged) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[shape.size() - 2] *= merged;
+  shape.back() /= merged;
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(shape.data()),
+                       shape.size() * sizeof(int64_t));
+  auto count = static_cast<int64_t>(shape.size());
+  Value sizes = makeConstant(b, RankedTensorType::get(count, b.getI64Type()),
+                             bytes, "sizes");
+  OperationState state(b.getLoc(), onnx::ReshapeOp::getOperationName(),
+                       {value, sizes}, type.clone(shape));
+  if (Attribute name = op->getAttr(onnx::nodeNameAttr))
+    state.addAttribute(onnx::nodeNameAttr, name);
+  return b.create(state)->getResult(0);
+}
+
 void kernels::finishIsland(PatternRewriter &rewriter, Operation *op, Value sums,
-                           Factor factor, Value bias, bool isConvolution) {
+                           Factor factor, Value bias, bool isConvolution,
+                           int64_t merged) {
   ImplicitLocOpBuilder b(op->getLoc(), rewriter);
   std::optional<Behind> behind = getBehind(op->getResult(0));
   auto place = [&](Value value, Value result) {
+    if (merged > 1)
+      value = splitColumns(b, op, value, merged);
     return castLike(
         b, op, isConvolution ? toChannelsFirst(b, op, value) : value, result);
   };
@@ -117,12 +214,14 @@ void kernels::finishIsland(PatternRewriter &rewriter, Operation *op, Value sums,
   // Its zero point may be defined behind the product.
   b.setInsertionPoint(quantizer);
   Value real = makeReal(b, op, sums, divide(b, op, factor, behind->scale));
-  if (behind->relu)
+  if (isa_and_present<onnx::ReluOp>(behind->activation))
     real = makeMapped(b, op, onnx::ReluOp::getOperationName(), real);
+  else if (behind->limits)
+    real = clipNumbers(b, op, real, *behind->limits);
   Value rounded = makeRounded(b, op, real, quantizer.getYZeroPoint());
   rewriter.replaceOp(quantizer, place(rounded, quantizer.getY()));
-  if (behind->relu)
-    rewriter.eraseOp(behind->relu);
+  if (behind->activation)
+    rewriter.eraseOp(behind->activation);
   rewriter.eraseOp(op);
 }
 

@@ -28,11 +28,15 @@ mlir::Value getIntegerBias(mlir::Value bias, const Factor &factor,
 /// A float bias that has one element per column.
 bool isVectorBias(mlir::Value bias, int64_t columns);
 
+/// Whether a quantizer behind a product becomes part of it.
+bool hasQuantizerBehind(mlir::Value real);
+
 /// Ends a product: its sums are scaled and take the place of its result, or of
-/// the quantizer's behind it.
+/// the quantizer's behind it. The columns of a convolution may be those of
+/// `merged` neighbours in its last dimension.
 void finishIsland(mlir::PatternRewriter &rewriter, mlir::Operation *op,
                   mlir::Value sums, Factor factor, mlir::Value bias,
-                  bool isConvolution);
+                  bool isConvolution, int64_t merged = 1);
 
 /// Patterns: transposed convolutions.
 void addTransposedIslandPatterns(mlir::RewritePatternSet &patterns);

@@ -1,10 +1,14 @@
 // Transposed convolutions between dequantizers: one contraction of integers per
 // phase of the strides. Taps that a phase lacks have weights of zero, so every
-// stride and pad has its phases.
+// stride and pad has its phases. Where the last dimension's windows lie side by
+// side, its phases are columns of one contraction: places of the output that
+// are neighbours, computed from the same place of the input.
 
+#include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "QuantizedIslands.h"
 #include "TransposedWindow.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include <limits>
 
 using namespace mlir;
 using namespace onnxquant;
@@ -66,6 +70,68 @@ static Factor repeatForGroups(Factor factor, int64_t groups) {
   return repeated;
 }
 
+/// Fewer columns than these leave most of a vector empty.
+static constexpr int64_t fewColumns = 8;
+
+/// How many phases of the last dimension become columns; 1 if none do. What
+/// reads the real numbers can't go into the epilogue then, so that it must be
+/// worth it.
+static int64_t countMerged(onnx::ConvTransposeOp op, const Dequantized &x,
+                           const Factor &factor, Value bias,
+                           ArrayRef<TransposedDim> dims) {
+  const TransposedDim &last = dims.back();
+  auto type = cast<RankedTensorType>(op.getY().getType());
+  bool isSideBySide = last.kernel == last.stride && last.dilation == 1 &&
+                      last.pad == 0 && last.extra == 0;
+  if (!isSideBySide || last.stride == 1 || op.getGroup() != 1 ||
+      !type.hasStaticShape() || !isByte(x.bytes) ||
+      (!factor.numbers && !isSingle(factor.value)) ||
+      (!isAbsent(op.getB()) && (!bias || !onnx::getConstant(bias))))
+    return 1;
+  bool isWorthIt =
+      hasQuantizerBehind(op.getY()) || type.getDimSize(1) < fewColumns;
+  return isWorthIt ? last.stride : 1;
+}
+
+/// [C, M, .., k] as [C, k * M, .., 1].
+static void mergeColumns(IntegerWeights &weights, SmallVector<int64_t> &shape) {
+  int64_t channels = shape[0], columns = shape[1], last = shape.back();
+  int64_t others =
+      static_cast<int64_t>(weights.values.size()) / (channels * columns * last);
+  std::vector<int16_t> merged;
+  merged.reserve(weights.values.size());
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t t = 0; t < last; ++t)
+      for (int64_t m = 0; m < columns; ++m)
+        for (int64_t i = 0; i < others; ++i)
+          merged.push_back(
+              weights.values[((c * columns + m) * others + i) * last + t]);
+  weights.values = std::move(merged);
+  weights.columns *= last;
+  weights.depth /= last;
+  shape[1] *= last;
+  shape.back() = 1;
+}
+
+/// A constant bias, so many times.
+static Value repeatBias(ImplicitLocOpBuilder &b, Value bias, int64_t count) {
+  if (!bias)
+    return bias;
+  auto numbers = onnx::readInts(onnx::getConstant(bias),
+                                std::numeric_limits<int64_t>::max());
+  SmallVector<int32_t> repeated;
+  for (int64_t i = 0; i < count; ++i)
+    repeated.append(numbers->begin(), numbers->end());
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(repeated.data()),
+                       repeated.size() * sizeof(int32_t));
+  return makeConstant(
+      b,
+      RankedTensorType::get(
+          static_cast<int64_t>(repeated.size()),
+          cast<RankedTensorType>(bias.getType()).getElementType()),
+      bytes, "bias");
+}
+
 struct ConvTransposeIsland : OpRewritePattern<onnx::ConvTransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::ConvTransposeOp op,
@@ -80,8 +146,8 @@ struct ConvTransposeIsland : OpRewritePattern<onnx::ConvTransposeOp> {
     auto weights = readTransposedFilters(w->bytes, w->zero, group);
     if (!weights)
       return rewriter.notifyMatchFailure(op, "its weights aren't constant");
-    ArrayRef<int64_t> shape =
-        cast<RankedTensorType>(w->bytes.getType()).getShape();
+    SmallVector<int64_t> shape(
+        cast<RankedTensorType>(w->bytes.getType()).getShape());
     if (!input || static_cast<int64_t>(shape.size()) != input.getRank() ||
         shape[0] != input.getDimSize(1) ||
         !isa<RankedTensorType>(op.getY().getType()))
@@ -90,19 +156,26 @@ struct ConvTransposeIsland : OpRewritePattern<onnx::ConvTransposeOp> {
     bool hasBias = !isAbsent(op.getB());
     if (hasBias && !isVectorBias(op.getB(), columns))
       return rewriter.notifyMatchFailure(op, "its bias has an open size");
-    auto dims = getTransposedDims(op, input, shape.drop_front(2));
+    auto dims = getTransposedDims(op, input, ArrayRef(shape).drop_front(2));
     if (!dims)
       return rewriter.notifyMatchFailure(op, "its output's sizes are open");
 
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Factor factor = repeatForGroups(multiply(b, op, x->scale, w->scale), group);
     Value bias = hasBias ? getIntegerBias(op.getB(), factor, columns) : Value();
+    int64_t merged = countMerged(op, *x, factor, bias, *dims);
+    if (merged > 1) {
+      mergeColumns(*weights, shape);
+      factor = repeatForGroups(factor, merged);
+      bias = repeatBias(b, bias, merged);
+      dims->back() = {1, 1, 1, 0, 0};
+    }
     TransposedSums sums = {b,       op,       toChannelsLast(b, op, x->bytes),
                            x->zero, *weights, shape,
                            bias,    *dims};
     finishIsland(rewriter, op, sums.make(), factor,
                  bias || !hasBias ? Value() : op.getB(),
-                 /*isConvolution=*/true);
+                 /*isConvolution=*/true, merged);
     return success();
   }
 };

@@ -50,14 +50,17 @@ Scalar relu(Emitter &e, Scalar x) {
 
 Scalar sigmoid(Emitter &e, Scalar x) {
   // exp(-|x|) doesn't overflow, and stays exact where the result is tiny.
-  Scalar one = number(e, x, 1);
-  Scalar rest = e.math<math::ExpOp>(e.neg(e.abs(x)));
+  Scalar one = number(e, x, 1), below = e.neg(e.abs(x));
+  auto flags = below.value.getType().isF32() ? arith::FastMathFlags::afn
+                                             : arith::FastMathFlags::none;
+  Scalar rest = {math::ExpOp::create(e, below.value, flags).getResult(),
+                 x.elementType};
   Value isNegative = e.compare(Emitter::LT, x, number(e, x, 0));
-  Scalar sum = e.add(one, rest), lost = e.sub(rest, e.sub(sum, one));
+  Scalar sum = e.add(one, rest), gained = e.sub(e.sub(sum, one), rest);
   Scalar y = e.div(e.select(isNegative, rest, one), sum);
-  // What the sum was rounded by, times 1 / sum.
-  Scalar inverse = e.select(isNegative, e.sub(one, y), y);
-  return e.sub(y, e.mul(e.mul(y, lost), inverse));
+  // What the sum was rounded by; it should be divided by the sum, but that is
+  // small where the sum isn't near one.
+  return e.add(y, e.mul(y, gained));
 }
 
 Scalar softplus(Emitter &e, Scalar x) {

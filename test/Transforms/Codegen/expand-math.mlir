@@ -15,6 +15,19 @@ func.func @exp(%x: f32) -> f32 {
   return %y : f32
 }
 
+// Of a sigmoid: no positive number, and a factor that is always a float.
+// CHECK-LABEL: func.func @below
+// CHECK-NOT: math.exp
+// CHECK-NOT: arith.shrsi
+// CHECK: arith.shli
+// CHECK: return
+func.func @below(%x: f32) -> f32 {
+  %a = math.absf %x : f32
+  %n = arith.negf %a : f32
+  %y = math.exp %n fastmath<afn> : f32
+  return %y : f32
+}
+
 // CHECK-LABEL: func.func @lanes
 // CHECK-NOT: math.tanh
 // CHECK: math.fma %{{.*}} : vector<8xf32>
