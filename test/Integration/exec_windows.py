@@ -104,6 +104,27 @@ def add_sliding(count):
         CASES[f"sliding-{number}"] = WindowCase("ConvInteger", [x, w, np.array(zero)], [y], **attributes)
 
 
+def add_paired(count):
+    """Windows of bytes that take two rows or columns of taps at once, of every geometry; factors that leave 32 bits too."""
+    for number in range(count):
+        kernel, strides, dilations, pads, sizes = draw_geometry(2)
+        channels, kind = int(rng.choice([16, 24, 32, 50])), [np.uint8, np.int8][number % 2]
+        low = np.iinfo(kind).min
+        attributes = dict(strides=strides, dilations=[1, dilations[1]] if number % 3 else dilations, pads=pads, group=channels)
+        zero = kind(rng.integers(low, low + 256)) if number % 5 else kind(0)
+        x = rng.integers(low, low + 256, [1 + number % 2, channels, *sizes]).astype(kind)
+        w = rng.integers(-128, 128, [channels, 1, *kernel]).astype(np.int8)
+        sums = reference.conv(x.astype(np.float64) - float(zero), w.astype(np.float64), **attributes)
+        if number % 4 == 0:
+            CASES[f"paired-{number}"] = WindowCase("ConvInteger", [x, w, np.array(zero)], [sums.astype(np.int32)], **attributes)
+            continue
+        factor, y_zero = [2.0**-10, 2.0**-12, 2.0**14][number % 3], kind(low + 100)
+        y = np.clip(np.rint(sums * factor) + float(y_zero), low, low + 255).astype(kind)
+        one = np.float32(1)
+        operands = [x, one, zero, w, one, np.int8(0), np.float32(1 / factor), y_zero]
+        CASES[f"paired-{number}"] = WindowCase("QLinearConv", list(map(np.asarray, operands)), [y], **attributes)
+
+
 def add_transformed(count):
     """3x3 convolutions with enough channels to be transformed."""
     for number in range(count):
@@ -165,6 +186,7 @@ def main():
     add_pools(80)
     add_transformed(12)
     add_sliding(40)
+    add_paired(60)
     options = ["--rtol", "1e-4", "--atol", "1e-5"]
     if machines := sys.argv[1:]:
         run_elsewhere(machines, options)

@@ -204,6 +204,8 @@ def FoldBytes : Pass<"onnxq-fold-bytes", "::mlir::ModuleOp"> {
     integer comes out for every float, which only those next to a half can
     disprove. Maxima and minima of what is proved to be a finite number are
     comparisons, and operands whose elements are all the same are constants.
+    What a kernel rounds and is proved to fit 32 bits is marked with
+    `onnxq.fits_i32`: it needs no bound before it becomes an integer.
 
     ```mlir
     %b = arith.trunci %whole : i32 to i8          // 0 to 255

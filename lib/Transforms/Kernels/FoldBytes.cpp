@@ -249,6 +249,7 @@ struct FoldBytes : public onnxquant::impl::FoldBytesBase<FoldBytes> {
       if (auto kernel = dyn_cast<onnxq::KernelOpInterface>(op)) {
         numConstants += kernels::foldConstantExtras(kernel);
         fold(kernel.getEpilogue().front());
+        kernels::markSmallNumbers(kernel.getEpilogue().front());
       } else if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
         if (generic.getNumReductionLoops() != 0)
           return;

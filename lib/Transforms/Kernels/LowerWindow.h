@@ -18,6 +18,9 @@ struct WindowPlan {
 };
 WindowPlan planWindow(onnxq::WindowOp op, const TargetInfo &target);
 
+/// The order that the channels of a block of packed weights have.
+llvm::SmallVector<int64_t> getPackedOrder(const TargetInfo &target);
+
 /// What a window does with vectors of elements. An accumulator, an element and
 /// a weight are one vector or more; `join` makes one of an accumulator.
 class WindowMath {

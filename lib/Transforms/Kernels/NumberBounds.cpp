@@ -64,7 +64,8 @@ std::optional<double> NumberBounds::compute(Value value) {
   }
   Operation *op = value.getDefiningOp();
   if (auto convert = dyn_cast<arith::SIToFPOp>(op))
-    return std::ldexp(1.0, convert.getIn().getType().getIntOrFloatBitWidth());
+    return std::ldexp(1.0,
+                      convert.getIn().getType().getIntOrFloatBitWidth() - 1);
   SmallVector<double, 3> of;
   for (Value operand : op->getOperands()) {
     if (isa<arith::SelectOp>(op) && operand.getType().isInteger(1))

@@ -98,24 +98,36 @@ bool kernels::packWindow(WindowOp op, const TargetInfo &target) {
       sum -= static_cast<uint32_t>(*zero * (*weights)[tap * channels + c]);
     return sum;
   };
+  auto getWeight = [&](int64_t row, int64_t tap, int64_t c) -> int16_t {
+    bool isAny = row < rows && tap >= 0 && tap < length;
+    return isAny ? (*weights)[(row * length + tap) * channels + c] : 0;
+  };
+  SmallVector<int64_t> order = getPackedOrder(target);
   for (int64_t block = 0; block < channels; block += lanes) {
     int64_t from = std::min(block, channels - lanes);
-    for (int64_t c = from; c < from + lanes; ++c) {
-      uint32_t start = bias ? static_cast<uint32_t>((*bias)[c]) : 0;
-      write(start + sumTimesZero(0, rows * length, c));
+    for (int64_t c : order) {
+      uint32_t start = bias ? static_cast<uint32_t>((*bias)[from + c]) : 0;
+      write(start + sumTimesZero(0, rows * length, from + c));
     }
     for (int64_t row = 0; row < rows; row += 2) {
-      for (int64_t tap = 0; tap < length; ++tap)
-        for (int64_t c = from; c < from + lanes; ++c)
-          for (int64_t which : {row, row + 1})
-            *to++ = which < rows
-                        ? (*weights)[(which * length + tap) * channels + c]
-                        : 0;
+      if (row + 1 == rows && op.pairsColumns()) {
+        int64_t forms = op.getStrides()[1] % 2 != 0 ? 2 : 1;
+        for (int64_t before = 0; before < forms; ++before)
+          for (int64_t i = 0; i < op.getColumnSteps(before); ++i)
+            for (int64_t c : order)
+              for (int64_t tap : {2 * i - before, 2 * i - before + 1})
+                *to++ = getWeight(row, tap, from + c);
+      } else {
+        for (int64_t tap = 0; tap < length; ++tap)
+          for (int64_t c : order)
+            for (int64_t which : {row, row + 1})
+              *to++ = getWeight(which, tap, from + c);
+      }
       if (!op.leavesOutRows())
         continue;
       int64_t first = row * length, end = std::min(row + 2, rows) * length;
-      for (int64_t c = from; c < from + lanes; ++c)
-        write(-sumTimesZero(first, end, c));
+      for (int64_t c : order)
+        write(-sumTimesZero(first, end, from + c));
     }
   }
   ImplicitLocOpBuilder b(op.getLoc(), op);

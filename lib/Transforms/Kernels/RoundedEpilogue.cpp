@@ -2,6 +2,7 @@
 
 #include "RoundedEpilogue.h"
 #include "DotSteps.h"
+#include "NumberBounds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -11,6 +12,21 @@
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::kernels;
+
+/// Magnitudes below are converted without overflow.
+static constexpr double largestWhole = 2147483520.0;
+/// Set where a number is rounded whose magnitude was proved to be below: its
+/// bounds may not be at hand any more when it is lowered.
+static constexpr StringLiteral fitsName = "onnxq.fits_i32";
+
+void kernels::markSmallNumbers(Block &epilogue) {
+  NumberBounds bounds;
+  for (auto round : epilogue.getOps<math::RoundEvenOp>()) {
+    std::optional<double> bound = bounds.get(round.getOperand());
+    if (bound && *bound < largestWhole)
+      round->setAttr(fitsName, UnitAttr::get(round.getContext()));
+  }
+}
 
 /// A constant that is a whole number.
 static std::optional<int64_t> readWhole(Value value) {
@@ -133,7 +149,8 @@ std::optional<RoundedEpilogue> kernels::matchRounded(Region &epilogue,
                          target.hasAVX2,
                          target.hasAVX512,
                          target.arch == TargetInfo::Arch::AArch64 ||
-                             target.hasRVV};
+                             target.hasRVV,
+                         round->hasAttr(fitsName)};
 }
 
 /// Part `number` of a vector, of `count` elements.
@@ -196,16 +213,20 @@ static Value emitPlain(KernelBuilder &b, const RoundedEpilogue &rounded,
 }
 
 /// Bytes that narrowing saturated, clamped to the bounds that are left.
-static Value clampLow(KernelBuilder &b, const RoundedEpilogue &rounded,
-                      Value bytes) {
+static Value clampBytes(KernelBuilder &b, const RoundedEpilogue &rounded,
+                        Value bytes) {
   bool hasSign = rounded.low < 0;
-  if (rounded.low == (hasSign ? -128 : 0))
+  auto bound = [&](int64_t limit) {
+    return splat(b, cast<VectorType>(bytes.getType()),
+                 b.getI8IntegerAttr(static_cast<int8_t>(limit)));
+  };
+  if (rounded.low != (hasSign ? -128 : 0))
+    bytes = hasSign ? b.createOrFold<arith::MaxSIOp>(bytes, bound(rounded.low))
+                    : b.createOrFold<arith::MaxUIOp>(bytes, bound(rounded.low));
+  if (!rounded.isSmall || rounded.high == (hasSign ? 127 : 255))
     return bytes;
-  Value low = splat(b, cast<VectorType>(bytes.getType()),
-                    b.getI8IntegerAttr(static_cast<int8_t>(rounded.low)));
-  if (hasSign)
-    return arith::MaxSIOp::create(b, bytes, low);
-  return arith::MaxUIOp::create(b, bytes, low);
+  return hasSign ? b.createOrFold<arith::MinSIOp>(bytes, bound(rounded.high))
+                 : b.createOrFold<arith::MinUIOp>(bytes, bound(rounded.high));
 }
 
 /// Words with the zero point added.
@@ -233,16 +254,17 @@ static Value orderFours(KernelBuilder &b, Value bytes,
 
 /// 16 or 32 numbers with 32-byte vectors. What is too small, or isn't a number,
 /// becomes the least integer; narrowing and adding saturate, so that only what
-/// is too large needs a bound before.
+/// is too large for an integer needs a bound before.
 static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
-                      Value numbers) {
+                      Value numbers, bool isInFours) {
   Location loc = b.getLoc();
   auto eight = VectorType::get(8, b.getF32Type());
   Value high = splat(b, eight, b.getF32FloatAttr(rounded.high - rounded.zero));
   auto convert = [&](int64_t part) {
+    Value x = takePart(b, numbers, part, 8);
     // What isn't a number becomes the second operand: it stays.
-    Value x = callIntrinsic(b, loc, "llvm.x86.avx.min.ps.256", eight,
-                            {high, takePart(b, numbers, part, 8)});
+    if (!rounded.isSmall)
+      x = callIntrinsic(b, loc, "llvm.x86.avx.min.ps.256", eight, {high, x});
     return callIntrinsic(b, loc, "llvm.x86.avx.cvt.ps2dq.256",
                          VectorType::get(8, b.getI32Type()), x);
   };
@@ -259,14 +281,17 @@ static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
         b, loc,
         rounded.low < 0 ? "llvm.x86.avx2.packsswb" : "llvm.x86.avx2.packuswb",
         VectorType::get(32, b.getI8Type()), {packed, pack(2)});
-    return clampLow(b, rounded, orderFours(b, bytes, {0, 4, 1, 5, 2, 6, 3, 7}));
+    return clampBytes(b, rounded,
+                      orderFours(b, bytes, {0, 4, 1, 5, 2, 6, 3, 7}));
   }
   StringRef name = rounded.low < 0 ? "llvm.x86.sse2.packsswb.128"
                                    : "llvm.x86.sse2.packuswb.128";
   Value bytes =
       callIntrinsic(b, loc, name, VectorType::get(16, b.getI8Type()),
                     {takeHalf(b, packed, false), takeHalf(b, packed, true)});
-  return clampLow(b, rounded, orderFours(b, bytes, {0, 2, 1, 3}));
+  if (!isInFours)
+    bytes = orderFours(b, bytes, {0, 2, 1, 3});
+  return clampBytes(b, rounded, bytes);
 }
 
 /// 32 or 64 numbers with 64-byte vectors, in the same way.
@@ -281,8 +306,10 @@ static Value emitAVX512(KernelBuilder &b, const RoundedEpilogue &rounded,
   Value rounding = arith::ConstantOp::create(b, b.getI32IntegerAttr(4));
   Value all = arith::ConstantOp::create(b, b.getI16IntegerAttr(-1));
   auto convert = [&](int64_t part) {
-    Value x = callIntrinsic(b, loc, "llvm.x86.avx512.min.ps.512", sixteen,
-                            {high, takePart(b, numbers, part, 16), rounding});
+    Value x = takePart(b, numbers, part, 16);
+    if (!rounded.isSmall)
+      x = callIntrinsic(b, loc, "llvm.x86.avx512.min.ps.512", sixteen,
+                        {high, x, rounding});
     return callIntrinsic(b, loc, "llvm.x86.avx512.mask.cvtps2dq.512", whole,
                          {x, b.zeros(16, b.getI32Type()), all, rounding});
   };
@@ -311,22 +338,22 @@ static Value emitAVX512(KernelBuilder &b, const RoundedEpilogue &rounded,
     bytes = orderFours(b, bytes,
                        {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15});
   }
-  return clampLow(b, rounded, bytes);
+  return clampBytes(b, rounded, bytes);
 }
 
 static Value emitBytes(KernelBuilder &b, const RoundedEpilogue &rounded,
-                       Value numbers) {
+                       Value numbers, bool isInFours) {
   int64_t lanes = cast<VectorType>(numbers.getType()).getNumElements();
   if (rounded.hasAVX512 && (lanes == 32 || lanes == 64))
     return emitAVX512(b, rounded, numbers);
   bool isAVX2 = rounded.hasAVX2 && (lanes == 16 || lanes == 32);
-  return isAVX2 ? emitAVX2(b, rounded, numbers)
+  return isAVX2 ? emitAVX2(b, rounded, numbers, isInFours)
                 : emitPlain(b, rounded, numbers);
 }
 
 Value kernels::emitRounded(KernelBuilder &b, const RoundedEpilogue &rounded,
-                           Value numbers) {
-  Value bytes = emitBytes(b, rounded, numbers);
+                           Value numbers, bool isInFours) {
+  Value bytes = emitBytes(b, rounded, numbers, isInFours);
   if (!rounded.table)
     return bytes;
   return onnxq::EntryOp::create(b, bytes, rounded.table);

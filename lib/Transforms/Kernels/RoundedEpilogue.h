@@ -56,16 +56,23 @@ struct RoundedEpilogue {
   bool hasAVX2, hasAVX512;
   /// Whether rounding and converting takes longer than an addition.
   bool byAddition;
+  /// Whether the number is known to fit 32 bits once it is rounded.
+  bool isSmall;
 };
+
+/// Marks what is rounded to an integer that is known to fit 32 bits, while the
+/// constants that prove it are at hand.
+void markSmallNumbers(mlir::Block &epilogue);
 
 /// The form of an epilogue; none if it ends in another way, or if one of the
 /// numbers isn't known now.
 std::optional<RoundedEpilogue> matchRounded(mlir::Region &epilogue,
                                             const TargetInfo &target);
 
-/// The bytes of a vector of numbers.
+/// The bytes of a vector of numbers. With `isInFours` 16 numbers are in the
+/// order that AVX2's packing undoes (getPackedOrder).
 mlir::Value emitRounded(KernelBuilder &b, const RoundedEpilogue &rounded,
-                        mlir::Value numbers);
+                        mlir::Value numbers, bool isInFours = false);
 
 } // namespace onnxquant::kernels
 

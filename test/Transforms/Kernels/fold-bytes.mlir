@@ -237,3 +237,53 @@ func.func @unknown_factor(%x: tensor<4x8xi8>, %w: tensor<1x8x6xi8>, %f: tensor<6
   } -> tensor<4x6xf32>
   return %y : tensor<4x6xf32>
 }
+
+// -----
+
+// Sums times 0.5 fit 32 bits once they are rounded. Times 1 the largest one is
+// rounded to 2^31, which doesn't.
+// CHECK-LABEL: func.func @fits
+// CHECK: math.roundeven %{{.*}} {onnxq.fits_i32}
+func.func @fits(%x: tensor<4x8xi8>, %w: tensor<1x8x2xi8>, %e: tensor<4x2xi8>) -> tensor<4x2xi8> {
+  %bottom = arith.constant -128.0 : f32
+  %top = arith.constant 127.0 : f32
+  %factors = arith.constant dense<[0.5, 0.25]> : tensor<2xf32>
+  %y = onnxq.contract ins(%x, %w : tensor<4x8xi8>, tensor<1x8x2xi8>) extras(%factors : tensor<2xf32>) outs(%e : tensor<4x2xi8>) attributes {extra_maps = [affine_map<(m, n) -> (n)>]} {
+  ^bb0(%acc: i32, %factor: f32):
+    %a = arith.sitofp %acc : i32 to f32
+    %m = arith.mulf %a, %factor : f32
+    %r = math.roundeven %m : f32
+    %c0 = arith.cmpf ogt, %r, %bottom : f32
+    %l = arith.select %c0, %r, %bottom : f32
+    %c1 = arith.cmpf olt, %l, %top : f32
+    %h = arith.select %c1, %l, %top : f32
+    %i = arith.fptosi %h : f32 to i32
+    %b = arith.trunci %i : i32 to i8
+    onnxq.yield %b : i8
+  } -> tensor<4x2xi8>
+  return %y : tensor<4x2xi8>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @may_not_fit
+// CHECK-NOT: onnxq.fits_i32
+func.func @may_not_fit(%x: tensor<4x8xi8>, %w: tensor<1x8x2xi8>, %e: tensor<4x2xi8>) -> tensor<4x2xi8> {
+  %bottom = arith.constant -128.0 : f32
+  %top = arith.constant 127.0 : f32
+  %factors = arith.constant dense<[1.0, 0.25]> : tensor<2xf32>
+  %y = onnxq.contract ins(%x, %w : tensor<4x8xi8>, tensor<1x8x2xi8>) extras(%factors : tensor<2xf32>) outs(%e : tensor<4x2xi8>) attributes {extra_maps = [affine_map<(m, n) -> (n)>]} {
+  ^bb0(%acc: i32, %factor: f32):
+    %a = arith.sitofp %acc : i32 to f32
+    %m = arith.mulf %a, %factor : f32
+    %r = math.roundeven %m : f32
+    %c0 = arith.cmpf ogt, %r, %bottom : f32
+    %l = arith.select %c0, %r, %bottom : f32
+    %c1 = arith.cmpf olt, %l, %top : f32
+    %h = arith.select %c1, %l, %top : f32
+    %i = arith.fptosi %h : f32 to i32
+    %b = arith.trunci %i : i32 to i8
+    onnxq.yield %b : i8
+  } -> tensor<4x2xi8>
+  return %y : tensor<4x2xi8>
+}

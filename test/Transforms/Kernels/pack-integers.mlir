@@ -84,7 +84,7 @@ func.func @row(%x: tensor<1x9x9x3xi8>, %e: tensor<1x5x5x16xi32>) -> tensor<1x5x5
 // A filter per channel: with AVX2 rows of weights in pairs, in front of them
 // what the zero point and the bias add to the sums: 1000 - 128 * 9 * 7.
 // CHECK-LABEL: func.func @depthwise
-// AVX2: onnxq.window {{.*}}weights(%{{.*}} : tensor<224xi16>) pad(%{{.*}} : i8) outs
+// AVX2: onnxq.window {{.*}}weights(%{{.*}} : tensor<256xi16>) pad(%{{.*}} : i8) outs
 // AVX2-SAME: packed
 // AVX2: ^bb0(%[[ACC:.*]]: i32):
 // AVX2-NEXT: onnxq.yield %[[ACC]] : i32

@@ -43,9 +43,13 @@ def ONNXQ_WindowOp : ONNXQ_BlockOp<"window",
     Per 16 channels, the last 16 if fewer are left, they hold what the sums
     begin with as `i32` (less `pad` times all weights, so that elements are
     multiplied as they are), and then, for every two rows and every column of
-    taps, the two weights of a channel next to each other. Where the window is
+    taps, the two weights of a channel next to each other. A row that is left
+    has two columns of taps next to each other, the first one with the second,
+    and again with the first one by itself where windows may begin at odd
+    columns; if it is dilated, each column is by itself. Where the window is
     high and the input is low, `pad` times the weights of two rows follows them,
-    as `i32`, so that rows outside can be left out.
+    as `i32`, so that rows outside can be left out. In which order the 16
+    channels are is the target's choice.
 
     - C1: the input is [N, spatial.., C] with a known C and an entry of `kernel`
       per spatial dimension, at least one.
@@ -96,12 +100,28 @@ def ONNXQ_WindowOp : ONNXQ_BlockOp<"window",
     /// Channels that packed weights hold together, and the elements of them.
     static constexpr int64_t packedChannels = 16;
     int64_t getPackedBlock() {
-      return packedChannels * 2 + getPackedPairs() * getPackedPair();
+      return packedChannels * 2 + (getPackedPairs() - 1) * getPackedPair() +
+             packedChannels * 2 * getPackedSteps(getPackedPairs() - 1);
     }
-    /// Pairs of rows, and the elements of one.
+    /// Pairs of rows, and the elements of one with two rows.
     int64_t getPackedPairs() { return (getKernel().front() + 1) / 2; }
-    int64_t getPackedPair() {
-      return packedChannels * 2 * (getKernel().back() + (leavesOutRows() ? 1 : 0));
+    int64_t getPackedPair() { return packedChannels * 2 * getPackedSteps(0); }
+    /// Steps of a pair, and one more for what rows outside add.
+    int64_t getPackedSteps(int64_t pair) {
+      bool isLeft = 2 * pair + 1 == getKernel().front();
+      int64_t steps = getKernel().back();
+      if (isLeft && pairsColumns())
+        steps = getColumnSteps(0) +
+                (getStrides().back() % 2 != 0 ? getColumnSteps(1) : 0);
+      return steps + (leavesOutRows() ? 1 : 0);
+    }
+    /// Whether a row that is left takes two columns of taps at once, and its
+    /// steps from a column on, or from the one before.
+    bool pairsColumns() {
+      return getKernel().front() % 2 != 0 && getDilations().back() == 1;
+    }
+    int64_t getColumnSteps(int64_t before) {
+      return (getKernel().back() + before + 1) / 2;
     }
     /// Whether many rows of taps lie outside.
     bool leavesOutRows() {
