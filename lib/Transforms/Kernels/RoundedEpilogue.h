@@ -62,6 +62,9 @@ struct RoundedEpilogue {
 /// numbers isn't known now.
 std::optional<RoundedEpilogue> matchRounded(mlir::Region &epilogue,
                                             const TargetInfo &target);
+/// The same of what a region computes.
+std::optional<RoundedEpilogue> matchRounded(mlir::Value result,
+                                            const TargetInfo &target);
 
 /// The bytes of a vector of numbers.
 mlir::Value emitRounded(KernelBuilder &b, const RoundedEpilogue &rounded,
