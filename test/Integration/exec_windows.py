@@ -1,7 +1,7 @@
 #!/usr/bin/env -S /usr/bin/python3
 """Depthwise convolutions, poolings and 3x3 convolutions of many geometries against plain loops, on models of one node.
 
-Each case runs with all sizes known, and with all open but the channels. Geometries are drawn at
+Those of floats whose results are quantized are there too, with whole numbers, so that every byte is known. Each case runs with all sizes known, and with all open but the channels. Geometries are drawn at
 random from a fixed seed: 1 to 3 spatial dimensions, odd sizes, strides, dilations, uneven paddings,
 channels that fill no vector, more than one image. Prints a line per failure, then the totals.
 
@@ -42,14 +42,35 @@ class WindowCase(Case):
         y = self.results[0]
         outputs = [helper.make_tensor_value_info("y0", NP_TYPE_TO_TENSOR_TYPE[y.dtype], None)]
         names = ["x0"] + [constant.name for constant in constants]
-        node = helper.make_node(self.op, names, ["y0"], name="node", **self.attributes)
-        graph = helper.make_graph([node], "case", inputs, outputs, constants)
+        graph = helper.make_graph(self.nodes(names, constants), "case", inputs, outputs, constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
         data = folder / "test_data_set_0"
         data.mkdir(parents=True)
         onnx.save(model, str(folder / "model.onnx"))
         (data / "input_0.pb").write_bytes(numpy_helper.from_array(x).SerializeToString())
         (data / "output_0.pb").write_bytes(numpy_helper.from_array(np.ascontiguousarray(y)).SerializeToString())
+
+
+    def nodes(self, names, constants):
+        return [helper.make_node(self.op, names, ["y0"], name="node", **self.attributes)]
+
+
+class RoundedCase(WindowCase):
+    """A node whose result is quantized; `scale` and `zero` are constant."""
+
+    def __init__(self, op, operands, numbers, scale, zero, **attributes):
+        limits = np.iinfo(zero.dtype)
+        with np.errstate(invalid="ignore", over="ignore"):
+            whole = np.rint((numbers / scale).astype(np.float32)).astype(np.float64) + zero
+        # What isn't a number becomes the least byte.
+        bytes_ = np.clip(np.where(np.isnan(whole), limits.min, whole), limits.min, limits.max).astype(zero.dtype)
+        super().__init__(op, operands, [bytes_], **attributes)
+        self.parameters = [scale, zero]
+
+    def nodes(self, names, constants):
+        constants.extend(numpy_helper.from_array(np.array(a), name) for a, name in zip(self.parameters, ("scale", "zero")))
+        return [helper.make_node(self.op, names, ["number"], name="node", **self.attributes),
+                helper.make_node("QuantizeLinear", ["number", "scale", "zero"], ["y0"], name="quantize")]
 
 
 def draw_geometry(rank):
@@ -125,6 +146,35 @@ def add_paired(count):
         CASES[f"paired-{number}"] = WindowCase("QLinearConv", list(map(np.asarray, operands)), [y], **attributes)
 
 
+def add_rounded(count):
+    """Numbers that kernels of floats and loops round to bytes: whole ones, so that sums are exact, and many halves."""
+    for number in range(count):
+        kind = np.uint8 if number % 2 else np.int8
+        scale, zero = np.float32(rng.choice([2, 8, 0.75, 5.5])), kind(rng.integers(np.iinfo(kind).min, np.iinfo(kind).max))
+        channels = int(rng.choice(CHANNELS))
+        if number % 3 == 0:
+            kernel, strides, dilations, pads, sizes = draw_geometry(1 + number % 2)
+            if number % 4 == 0:
+                kernel, strides, dilations, pads, sizes = [3, 3], [1, 1], [1, 1], [1] * 4, [5, int(rng.integers(1, 40))]
+            channels = max(channels, 2)
+            operands = [rng.integers(-20, 20, [2, channels, *sizes]), rng.integers(-8, 8, [channels, 1, *kernel])]
+            attributes = dict(strides=strides, dilations=dilations, pads=pads, group=channels)
+        elif number % 3 == 1:
+            operands = [rng.integers(-20, 20, [1, channels, 3, 7]), rng.integers(-8, 8, [int(rng.choice(CHANNELS)), channels, 1, 1])]
+            attributes = {}
+        else:
+            operands = [rng.integers(-500, 500, [1, channels, *rng.integers(1, 70, 2)]), rng.integers(-4, 4, [1, channels, 1, 1])]
+        operands = [a.astype(np.float32) for a in operands]
+        if number % 3 == 2:
+            operands[0].flat[:4] = [np.nan, np.inf, -np.inf, 3e38]
+            with np.errstate(invalid="ignore", over="ignore"):
+                numbers = operands[0] * operands[1]
+            CASES[f"rounded-{number}"] = RoundedCase("Mul", operands, numbers, scale, zero)
+            continue
+        numbers = reference.conv(*operands, **attributes).astype(np.float32)
+        CASES[f"rounded-{number}"] = RoundedCase("Conv", operands, numbers, scale, zero, **attributes)
+
+
 def add_transformed(count):
     """3x3 convolutions with enough channels to be transformed."""
     for number in range(count):
@@ -164,7 +214,7 @@ def add_pools(count):
 
 def run_elsewhere(machines, options):
     """Depthwise convolutions on other machines."""
-    tally, cases = Tally(), {name: case for name, case in CASES.items() if name.startswith(("depthwise", "sliding"))}
+    tally, cases = Tally(), {name: case for name, case in CASES.items() if name.startswith(("depthwise", "sliding", "rounded"))}
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         for machine in machines:
@@ -187,6 +237,7 @@ def main():
     add_transformed(12)
     add_sliding(40)
     add_paired(60)
+    add_rounded(60)
     options = ["--rtol", "1e-4", "--atol", "1e-5"]
     if machines := sys.argv[1:]:
         run_elsewhere(machines, options)

@@ -78,6 +78,12 @@ ContractLowering::ContractLowering(onnxq::ContractOp op,
   // What takes long from one operation to the next is computed for several
   // vectors at a time.
   storedLanes = hasLongEpilogue(op) ? packing.getNr() : lanes;
+  // Bytes are narrowed in fewer instructions, of a whole row at best.
+  if (target.hasAVX2 && output.element.getIntOrFloatBitWidth() == 8) {
+    rounded = matchRounded(op.getEpilogue(), target);
+    if (rounded)
+      storedLanes = packing.getNr();
+  }
   sumType =
       cast<onnxq::KernelOpInterface>(op.getOperation()).getAccumulatorType();
   elementsAtOnce = target.arch == TargetInfo::Arch::AArch64 ? lanes : 1;

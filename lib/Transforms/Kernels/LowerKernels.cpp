@@ -56,7 +56,8 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
     });
     for (Operation *op : ops) {
       if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
-        if (kernels::lowerLookupLoop(generic, target)) {
+        if (kernels::lowerLookupLoop(generic, target) ||
+            kernels::lowerQuantizerLoop(generic, target)) {
           op->erase();
           ++numLowered;
         }

@@ -182,9 +182,11 @@ SmallVector<Value> SlidingWindowLowering::finishRow(Value row, Value column,
   for (auto [place, stride] : llvm::zip(rowPlaces, out.strides))
     rowTarget = b.add(rowTarget, b.mul(place, stride));
   size_t vectors = each / taps.size();
+  SmallVector<Value> sums;
   for (size_t i = 0; i < taps.size(); ++i)
-    finish(b.add(column, i), channel, lanes,
-           math->join(ArrayRef(open[0].sums).slice(i * vectors, vectors)));
+    sums.push_back(
+        math->join(ArrayRef(open[0].sums).slice(i * vectors, vectors)));
+  finishTile(column, channel, lanes, sums);
   SmallVector<Value> next;
   for (const OpenRow &after : ArrayRef(open).drop_front())
     next.append(after.sums);

@@ -125,8 +125,10 @@ protected:
                                              int64_t valid);
   virtual mlir::Value loadExtra(size_t number, mlir::Value column,
                                 mlir::Value channel, int64_t valid);
+  void finishTile(mlir::Value column, mlir::Value channel, int64_t valid,
+                  llvm::ArrayRef<mlir::Value> sums);
   void finish(mlir::Value column, mlir::Value channel, int64_t valid,
-              mlir::Value sums);
+              llvm::ArrayRef<mlir::Value> sums);
 
   onnxq::WindowOp op;
   KernelBuilder b;

@@ -129,9 +129,14 @@ Value kernels::emitClamped(ImplicitLocOpBuilder &b, Value number, int64_t low,
 std::optional<RoundedEpilogue> kernels::matchRounded(Region &epilogue,
                                                      const TargetInfo &target) {
   auto yield = cast<onnxq::YieldOp>(epilogue.front().getTerminator());
-  auto entry = yield.getValue().getDefiningOp<onnxq::EntryOp>();
+  return matchRounded(yield.getValue(), target);
+}
+
+std::optional<RoundedEpilogue> kernels::matchRounded(Value result,
+                                                     const TargetInfo &target) {
+  auto entry = result.getDefiningOp<onnxq::EntryOp>();
   std::optional<ClampedByte> byte =
-      matchClamped(entry ? entry.getByte() : yield.getValue());
+      matchClamped(entry ? entry.getByte() : result);
   if (!byte)
     return std::nullopt;
   Value sum = byte->number;
@@ -235,8 +240,9 @@ static Value addZero(KernelBuilder &b, const RoundedEpilogue &rounded,
   if (rounded.zero == 0)
     return words;
   auto type = cast<VectorType>(words.getType());
-  StringRef name = type.getNumElements() == 32 ? "llvm.sadd.sat.v32i16"
-                                               : "llvm.sadd.sat.v16i16";
+  StringRef name = type.getNumElements() == 32   ? "llvm.sadd.sat.v32i16"
+                   : type.getNumElements() == 16 ? "llvm.sadd.sat.v16i16"
+                                                 : "llvm.sadd.sat.v8i16";
   return callIntrinsic(
       b, b.getLoc(), name, type,
       {words, splat(b, type, b.getI16IntegerAttr(rounded.zero))});
@@ -252,9 +258,9 @@ static Value orderFours(KernelBuilder &b, Value bytes,
   return vector::BitCastOp::create(b, type, fours);
 }
 
-/// 16 or 32 numbers with 32-byte vectors. What is too small, or isn't a number,
-/// becomes the least integer; narrowing and adding saturate, so that only what
-/// is too large for an integer needs a bound before.
+/// 8, 16 or 32 numbers with 32-byte vectors. What is too small, or isn't a
+/// number, becomes the least integer; narrowing and adding saturate, so that
+/// only what is too large for an integer needs a bound before.
 static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
                       Value numbers, bool isInFours) {
   Location loc = b.getLoc();
@@ -268,6 +274,20 @@ static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
     return callIntrinsic(b, loc, "llvm.x86.avx.cvt.ps2dq.256",
                          VectorType::get(8, b.getI32Type()), x);
   };
+  StringRef narrow = rounded.low < 0 ? "llvm.x86.sse2.packsswb.128"
+                                     : "llvm.x86.sse2.packuswb.128";
+  auto sixteen = VectorType::get(16, b.getI8Type());
+  int64_t count = cast<VectorType>(numbers.getType()).getNumElements();
+  if (count == 8) {
+    Value whole = convert(0);
+    Value words =
+        callIntrinsic(b, loc, "llvm.x86.sse2.packssdw.128",
+                      VectorType::get(8, b.getI16Type()),
+                      {takeHalf(b, whole, false), takeHalf(b, whole, true)});
+    words = addZero(b, rounded, words);
+    Value bytes = callIntrinsic(b, loc, narrow, sixteen, {words, words});
+    return clampBytes(b, rounded, takeHalf(b, bytes, false));
+  }
   // Every 16 bytes hold four of the first eight, then four of the second.
   auto pack = [&](int64_t part) {
     Value words = callIntrinsic(b, loc, "llvm.x86.avx2.packssdw",
@@ -276,7 +296,7 @@ static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
     return addZero(b, rounded, words);
   };
   Value packed = pack(0);
-  if (cast<VectorType>(numbers.getType()).getNumElements() == 32) {
+  if (count == 32) {
     Value bytes = callIntrinsic(
         b, loc,
         rounded.low < 0 ? "llvm.x86.avx2.packsswb" : "llvm.x86.avx2.packuswb",
@@ -284,10 +304,8 @@ static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
     return clampBytes(b, rounded,
                       orderFours(b, bytes, {0, 4, 1, 5, 2, 6, 3, 7}));
   }
-  StringRef name = rounded.low < 0 ? "llvm.x86.sse2.packsswb.128"
-                                   : "llvm.x86.sse2.packuswb.128";
   Value bytes =
-      callIntrinsic(b, loc, name, VectorType::get(16, b.getI8Type()),
+      callIntrinsic(b, loc, narrow, sixteen,
                     {takeHalf(b, packed, false), takeHalf(b, packed, true)});
   if (!isInFours)
     bytes = orderFours(b, bytes, {0, 2, 1, 3});
@@ -346,7 +364,7 @@ static Value emitBytes(KernelBuilder &b, const RoundedEpilogue &rounded,
   int64_t lanes = cast<VectorType>(numbers.getType()).getNumElements();
   if (rounded.hasAVX512 && (lanes == 32 || lanes == 64))
     return emitAVX512(b, rounded, numbers);
-  bool isAVX2 = rounded.hasAVX2 && (lanes == 16 || lanes == 32);
+  bool isAVX2 = rounded.hasAVX2 && (lanes == 8 || lanes == 16 || lanes == 32);
   return isAVX2 ? emitAVX2(b, rounded, numbers, isInFours)
                 : emitPlain(b, rounded, numbers);
 }

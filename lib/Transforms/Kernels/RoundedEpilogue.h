@@ -68,6 +68,9 @@ void markSmallNumbers(mlir::Block &epilogue);
 /// numbers isn't known now.
 std::optional<RoundedEpilogue> matchRounded(mlir::Region &epilogue,
                                             const TargetInfo &target);
+/// The same of what a region computes.
+std::optional<RoundedEpilogue> matchRounded(mlir::Value result,
+                                            const TargetInfo &target);
 
 /// The bytes of a vector of numbers. With `isInFours` 16 numbers are in the
 /// order that AVX2's packing undoes (getPackedOrder).
