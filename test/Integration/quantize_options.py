@@ -49,8 +49,8 @@ OPTIONS = {
     "--keep-removable-activations": True, "--exclude-output-quantization": False, "--force-quantize-no-input-check": False,
     "--block-size 4": True, "--block-size 4 --weight-type s4": True, "--contrib-ops": False,
     "--contrib-qdq --activation-type u16": True, "--int16-first 2": True, "--int16-tensors pooled": True,
-    "--weight-rounding sums": False, "--weight-rounding nearest": FUSED, "--channel-scaling none": FUSED,
-    "--channel-scaling depthwise": False, "--bias-correction none": FUSED,
+    "--weight-rounding sums": False, "--weight-rounding nearest": FUSED, "--channel-scaling none": False,
+    "--channel-scaling none --keep-cheap-in-float=false": FUSED, "--channel-scaling depthwise": False, "--bias-correction none": FUSED,
     "--keep-cheap-in-float=false": FUSED, "--keep-cheap-in-float=true": False,
 }
 

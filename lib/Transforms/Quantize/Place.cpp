@@ -7,8 +7,8 @@
 // The small products that make gates (factors of whole channels) have quantized
 // weights but float activations: they take no time, and their error would
 // multiply all that they are spread over. So have products that read each
-// number so few times that quantizing it would take as long, and products with
-// weights in blocks, which no integer arithmetic can sum.
+// number so few times that quantizing it would take as long, depthwise ones,
+// and products with weights in blocks, which no integer arithmetic can sum.
 
 #include "Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -107,7 +107,9 @@ void Placer::placeContraction(Node &node, QuantizableOpInterface op) {
     node.reason =
         settings.blockSize > 0 ? "weights only: blocks are summed in float"
         : makesGate(op) ? "weights only: it makes factors of whole channels"
-                        : "weights only: it makes few products of each number";
+        : settings.form == Mode::QDQ && filtersChannels(op)
+            ? "weights only: filters of channels take as long in integers"
+            : "weights only: it makes few products of each number";
     return;
   }
   if (settings.placement == Placement::EveryOp) {

@@ -124,6 +124,8 @@ llvm::LogicalResult placeQuantizers(Plan &plan);
 /// Whether a contraction makes factors that whole channels are multiplied with,
 /// or the like: one number for each channel, spread over a larger tensor.
 bool makesGate(onnx::QuantizableOpInterface contraction);
+/// Whether a contraction has a filter for each channel of what it reads.
+bool filtersChannels(onnx::QuantizableOpInterface contraction);
 /// Finds the tensors that take no more time in float than in 8 bits.
 class CheapTensors {
 public:

@@ -1,6 +1,6 @@
-// RUN: onnxq-opt %s --split-input-file --onnx-quantize="bias-correction=none" | FileCheck %s
-// RUN: onnxq-opt %s --split-input-file --onnx-quantize="bias-correction=none channel-scaling=none" | FileCheck %s --check-prefix=NONE
-// RUN: onnxq-opt %s --split-input-file --onnx-quantize="bias-correction=none per-channel=false" | FileCheck %s --check-prefix=NONE
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize="bias-correction=none keep-cheap-in-float=false" | FileCheck %s
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize="bias-correction=none channel-scaling=none keep-cheap-in-float=false" | FileCheck %s --check-prefix=NONE
+// RUN: onnxq-opt %s --split-input-file --onnx-quantize="bias-correction=none per-channel=false keep-cheap-in-float=false" | FileCheck %s --check-prefix=NONE
 // RUN: not onnxq-opt %s --split-input-file --onnx-quantize="channel-scaling=depthwise placement=every-op" 2>&1 | FileCheck %s --check-prefix=EVERY
 // RUN: not onnxq-opt %s --split-input-file --onnx-quantize="channel-scaling=depthwise dynamic=true" 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 // RUN: not onnxq-opt %s --split-input-file --onnx-quantize="channel-scaling=depthwise per-channel=false" 2>&1 | FileCheck %s --check-prefix=TENSOR

@@ -63,7 +63,8 @@ def Quantize : Pass<"onnx-quantize", "::mlir::ModuleOp"> {
       "be done">,
     Option<"keepCheap", "keep-cheap-in-float", "bool", "true",
       "leave activations float where integers save no time: small tensors that "
-      "are read for few products, and gates (placement=fused)">,
+      "are read for few products, what depthwise convolutions read (mode=qdq), "
+      "and gates (placement=fused)">,
     Option<"perChannel", "per-channel", "bool", "true",
       "one scale for each output channel of a weight">,
     Option<"nbits", "nbits", "int64_t", "8",
