@@ -476,7 +476,7 @@ def halves_case(rng, graph):
 
 
 def transformed_case(rng, graph):
-    """3x3 convolutions of enough places and channels to be transformed, by themselves or with a sum and a Relu behind them."""
+    """3x3 convolutions of enough places and channels to be transformed, by themselves or with a sum and a function behind them."""
     channels, columns = int(rng.choice([16, 24, 32, 40, 72])), int(rng.choice([16, 24, 27, 48]))
     size, pads = rng.integers(8, 20, 2).tolist(), rng.integers(0, 3, 4).tolist()
     if rng.random() < 0.3:
@@ -508,10 +508,13 @@ def transformed_case(rng, graph):
     other, other_zero, other_scale = draw(rng, kind, sums.shape, "whole"), draw(rng, kind, (), "whole"), f32(layer.y_scale * rng.uniform(0.3, 1))
     real = sums.astype(np.int32).astype(f32) * along(scale, 4) + (other.astype(f32) - f32(other_zero)) * other_scale
     residual = graph.node("DequantizeLinear", [graph.input(other, fixed=(1,)), c(other_scale), c(np.array(other_zero))])
-    value = graph.node("Relu", [graph.node("Add", [value, residual])])
+    function = rng.choice(["Relu", "HardSwish"])
+    value = graph.node(function, [graph.node("Add", [value, residual])])
+    gate = np.clip(real * f32(1 / 6) + f32(0.5), f32(0), f32(1))
+    real = np.maximum(real, f32(0)) if function == "Relu" else real * gate
     value = graph.node("QuantizeLinear", [value, c(layer.y_scale), c(layer.y_zero)])
     low, high = RANGES[layer.y_zero.dtype.type]
-    return value, np.clip(np.rint(np.maximum(real, f32(0)) / layer.y_scale) + f32(layer.y_zero), low, high).astype(layer.y_zero.dtype)
+    return value, np.clip(np.rint(real / layer.y_scale) + f32(layer.y_zero), low, high).astype(layer.y_zero.dtype)
 
 
 def extreme_case(number, graph):

@@ -118,6 +118,10 @@ protected:
   void storeRow(const TilePlace &place, int64_t row,
                 llvm::ArrayRef<mlir::Value> indices,
                 llvm::ArrayRef<mlir::Value> sums);
+  /// The epilogue of several rows at once, which is rounded.
+  void storeJoined(const TilePlace &place,
+                   llvm::ArrayRef<llvm::SmallVector<mlir::Value>> rows,
+                   llvm::ArrayRef<mlir::Value> sums);
   mlir::Value loadExtra(size_t number, llvm::ArrayRef<mlir::Value> indices,
                         mlir::Value column, int64_t width, int64_t valid);
   mlir::Value getFirstColumn(const TilePlace &place);
@@ -163,6 +167,8 @@ protected:
   int64_t storedLanes;
   /// Set if the epilogue ends in a byte that has a shorter form.
   std::optional<RoundedEpilogue> rounded;
+  /// Bytes that are narrowed at once; 0 if each row is by itself.
+  int64_t joinedLanes = 0;
 };
 
 } // namespace onnxquant::kernels

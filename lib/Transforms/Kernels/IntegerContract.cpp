@@ -19,10 +19,23 @@ IntegerContractLowering::IntegerContractLowering(onnxq::ContractOp op,
   storedLanes = isNarrow && !target.hasRVV ? packing.getNr() : lanes;
   if (isNarrow)
     rounded = matchRounded(op.getEpilogue(), target);
-  // Rows whose bytes fill a vector are narrowed together.
-  if (rounded && target.hasAVX2)
-    joinedLanes = target.vectorBytes;
+  if (rounded)
+    joinedLanes = getJoinedLanes(op.getEpilogue(), target);
   takeBias();
+}
+
+int64_t kernels::getJoinedLanes(Region &epilogue, const TargetInfo &target) {
+  if (!target.hasAVX2)
+    return 0;
+  // Where one operation waits for the other, more vectors side by side keep
+  // the processor busy.
+  constexpr int64_t many = 16;
+  int64_t count = llvm::count_if(
+      epilogue.front().without_terminator(), [](Operation &inner) {
+        return !inner.hasTrait<OpTrait::ConstantLike>();
+      });
+  return target.hasAVX512 || count <= many ? target.vectorBytes
+                                           : 2 * target.vectorBytes;
 }
 
 /// A number per column that the epilogue adds to the sums first is what they
@@ -78,10 +91,9 @@ void IntegerContractLowering::storeRows(const TilePlace &place,
   }
 }
 
-/// The epilogue of several rows at once.
-void IntegerContractLowering::storeJoined(const TilePlace &place,
-                                          ArrayRef<SmallVector<Value>> rows,
-                                          ArrayRef<Value> sums) {
+void ContractLowering::storeJoined(const TilePlace &place,
+                                   ArrayRef<SmallVector<Value>> rows,
+                                   ArrayRef<Value> sums) {
   int64_t width = sums.size() / rows.size() * lanes, all = width * rows.size();
   Value column = getFirstColumn(place);
   SmallVector<Value> arguments = {b.concat(sums)};

@@ -22,15 +22,14 @@ protected:
 
 private:
   void takeBias();
-  void storeJoined(const TilePlace &place,
-                   llvm::ArrayRef<llvm::SmallVector<mlir::Value>> rows,
-                   llvm::ArrayRef<mlir::Value> sums);
 
   /// The extra that the sums begin with.
   std::optional<unsigned> bias;
-  /// Bytes that are narrowed at once; 0 if each row is by itself.
-  int64_t joinedLanes = 0;
 };
+
+/// Bytes of rows that are computed and narrowed together; 0 if each row is by
+/// itself.
+int64_t getJoinedLanes(mlir::Region &epilogue, const TargetInfo &target);
 
 } // namespace onnxquant::kernels
 

@@ -7,6 +7,7 @@
 // transformed back at once and goes through the epilogue. Every place is
 // computed from the same numbers in the same order, whatever the blocks.
 
+#include "IntegerContract.h"
 #include "WinogradLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -77,6 +78,8 @@ WinogradLowering::WinogradLowering(onnxq::ContractOp op,
     storedLanes = isNarrow ? packing.getNr() : lanes;
     if (isNarrow)
       rounded = matchRounded(op.getEpilogue(), target);
+    if (rounded)
+      joinedLanes = getJoinedLanes(op.getEpilogue(), target);
   }
   int64_t inputBytes = inputType.getIntOrFloatBitWidth() / 8;
   inputLanes = target.lanes(inputBytes);

@@ -364,6 +364,12 @@ static Value emitBytes(KernelBuilder &b, const RoundedEpilogue &rounded,
   int64_t lanes = cast<VectorType>(numbers.getType()).getNumElements();
   if (rounded.hasAVX512 && (lanes == 32 || lanes == 64))
     return emitAVX512(b, rounded, numbers);
+  // More than a vector: one after the other.
+  if (rounded.hasAVX2 && lanes == 64)
+    return b.concat(
+        {emitAVX2(b, rounded, takeHalf(b, numbers, false), /*isInFours=*/false),
+         emitAVX2(b, rounded, takeHalf(b, numbers, true),
+                  /*isInFours=*/false)});
   bool isAVX2 = rounded.hasAVX2 && (lanes == 8 || lanes == 16 || lanes == 32);
   return isAVX2 ? emitAVX2(b, rounded, numbers, isInFours)
                 : emitPlain(b, rounded, numbers);

@@ -63,6 +63,7 @@ private:
                                                    int64_t first);
   /// Whether the places of a tile are stored in a loop.
   bool isLooped() const { return shape.out > 2; }
+  int64_t getJoinedPlaces(int64_t columns);
   void finishPlaces(llvm::ArrayRef<mlir::Value> place, mlir::Value panel,
                     int64_t columns);
   void finishTile(mlir::Value tile, mlir::Value number, mlir::Value panel,

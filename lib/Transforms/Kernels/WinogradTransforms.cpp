@@ -236,6 +236,19 @@ SmallVector<Value> WinogradLowering::transformProducts(Value number,
   return results;
 }
 
+/// How many places of a row have their epilogue together: all tiles have as
+/// many, or a multiple.
+int64_t WinogradLowering::getJoinedPlaces(int64_t columns) {
+  int64_t width = llvm::alignTo(columns, lanes);
+  std::optional<int64_t> size = KernelBuilder::known(output.sizes[2]);
+  if (!size || !llvm::isPowerOf2_64(width / lanes) || width > storedLanes)
+    return 1;
+  int64_t most = std::min(shape.out, joinedLanes / width), count = 1;
+  while (2 * count <= most && *size % (2 * count) == 0)
+    count *= 2;
+  return count;
+}
+
 /// Stores a tile's places in a loop: so their epilogue is there once.
 void WinogradLowering::finishPlaces(ArrayRef<Value> place, Value panel,
                                     int64_t columns) {
@@ -244,15 +257,26 @@ void WinogradLowering::finishPlaces(ArrayRef<Value> place, Value panel,
     counts[axis] = b.min(b.index(shape.out),
                          b.sub(output.sizes[axis + 1], place[axis + 1]));
   TilePlace where = {{}, b.index(0), panel, {}, 1, columns};
+  int64_t together = getJoinedPlaces(columns);
+  Value steps = b.ceilDiv(counts[1], b.index(together));
   b.loop(counts[0], {}, [&](Value y, ValueRange) {
-    b.loop(counts[1], {}, [&](Value x, ValueRange) {
-      Value from = b.mul(b.add(b.mul(y, shape.out), x), packing.getNr());
+    b.loop(steps, {}, [&](Value number, ValueRange) {
+      Value first = b.mul(number, together);
+      Value from = b.mul(b.add(b.mul(y, shape.out), first), packing.getNr());
+      SmallVector<SmallVector<Value>> rows;
       SmallVector<Value> sums;
-      for (int64_t j = 0; j < columns; j += lanes)
-        sums.push_back(
-            b.loadVector(places, b.add(from, j), lanes, lanes, sumType));
-      storeRow(where, /*row=*/0,
-               {place[0], b.add(place[1], y), b.add(place[2], x)}, sums);
+      for (int64_t i = 0; i < together; ++i) {
+        Value x = b.add(first, i);
+        rows.push_back({place[0], b.add(place[1], y), b.add(place[2], x)});
+        for (int64_t j = 0; j < columns; j += lanes)
+          sums.push_back(b.loadVector(places,
+                                      b.add(from, i * packing.getNr() + j),
+                                      lanes, lanes, sumType));
+      }
+      if (together > 1)
+        storeJoined(where, rows, sums);
+      else
+        storeRow(where, /*row=*/0, rows[0], sums);
       return SmallVector<Value>();
     });
     return SmallVector<Value>();
