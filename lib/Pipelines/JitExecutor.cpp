@@ -18,11 +18,15 @@ public:
   llvm::Expected<std::vector<HostTensor>>
   run(const std::vector<HostTensor> &inputs) const override {
     void *workspace = takeWorkspace();
-    auto outputs = runModel(object->model(), inputs, workspace);
+    auto outputs = runModel(object->model(), inputs, workspace, takeOutputs());
     std::lock_guard<std::mutex> lock(mutex);
     if (workspace)
       spare.emplace_back(workspace);
     return outputs;
+  }
+  void reuse(std::vector<HostTensor> outputs) const override {
+    std::lock_guard<std::mutex> lock(mutex);
+    spareOutputs.push_back(std::move(outputs));
   }
 
 private:
@@ -38,10 +42,18 @@ private:
     return spare.pop_back_val().release();
   }
 
+  /// Those of an earlier run, if there are some that no one needs.
+  std::vector<HostTensor> takeOutputs() const {
+    std::lock_guard<std::mutex> lock(mutex);
+    return spareOutputs.empty() ? std::vector<HostTensor>()
+                                : spareOutputs.pop_back_val();
+  }
+
   std::unique_ptr<LoadedObject> object;
   /// Workspaces are kept from run to run: new memory costs time.
   mutable std::mutex mutex;
   mutable llvm::SmallVector<std::unique_ptr<void, Free>> spare;
+  mutable llvm::SmallVector<std::vector<HostTensor>> spareOutputs;
 };
 
 class JitExecutor : public Executor {

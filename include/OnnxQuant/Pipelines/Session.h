@@ -29,10 +29,11 @@ private:
 std::unique_ptr<Program> makeProgram(std::unique_ptr<LoadedLibrary> library);
 
 /// Checks inputs against what a model states and runs it. Inputs are in the
-/// model's order. Errors name the input, or the node that failed.
+/// model's order. Errors name the input, or the node that failed. `outputs` may
+/// be those of an earlier run, whose memory is used again.
 llvm::Expected<std::vector<HostTensor>>
 runModel(const onnxq_model &model, const std::vector<HostTensor> &inputs,
-         void *workspace = nullptr);
+         void *workspace = nullptr, std::vector<HostTensor> outputs = {});
 
 /// Puts inputs into the model's order by name; those without a name fill the
 /// rest in order.

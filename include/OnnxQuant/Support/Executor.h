@@ -23,6 +23,9 @@ public:
   /// input, or the node that failed.
   virtual llvm::Expected<std::vector<HostTensor>>
   run(const std::vector<HostTensor> &inputs) const = 0;
+  /// Takes back what a run gave, so that later runs use its memory: new memory
+  /// costs time.
+  virtual void reuse(std::vector<HostTensor> outputs) const {}
 };
 
 /// Makes programs of modules of the `onnx` dialect with one entry point.

@@ -85,7 +85,8 @@ struct Batch {
   int64_t end = 0;
   /// Why the work ends here; empty if it doesn't.
   std::string failure;
-  HostTensor words;
+  /// Of the run; the last are the observers' words.
+  Tensors outputs;
   double seconds = 0;
 };
 
@@ -272,7 +273,7 @@ void Collector::runBatch(Batch &batch) {
     return;
   }
   batch.seconds = took.count();
-  batch.words = std::move(outputs->back());
+  batch.outputs = std::move(*outputs);
 }
 
 /// The record that follows from others, which are in `records`.
@@ -317,8 +318,9 @@ LogicalResult Collector::keep(const Batch &batch) {
   auto count = static_cast<int64_t>(batch.samples.size());
   if (count > 0) {
     fastestRun = std::min(fastestRun, batch.seconds);
-    addRecords({reinterpret_cast<const int64_t *>(batch.words.data.data()),
-                batch.words.data.size() / sizeof(int64_t)},
+    const std::vector<char> &words = batch.outputs.back().data;
+    addRecords({reinterpret_cast<const int64_t *>(words.data()),
+                words.size() / sizeof(int64_t)},
                count);
     table.samples += count;
   }
@@ -362,6 +364,8 @@ void Collector::work(Progress &progress) {
     progress.update(kept);
     ++served;
     turn.notify_all();
+    if (!batch.outputs.empty())
+      program->reuse(std::move(batch.outputs));
   }
 }
 
