@@ -14,11 +14,9 @@ using namespace onnxquant::onnx;
 using namespace onnxquant::quantize;
 
 /// The most products of a number, the most bytes of a tensor in float, and the
-/// largest share of a contraction in all products of the model. What is
-/// filtered by channels is read row by row, so that a cache further away will
-/// do.
+/// largest share of a contraction in all products of the model.
 static constexpr double mostProducts = 8, mostBytes = 512 << 10,
-                        mostFilteredBytes = 8 << 20, largestShare = 0.01;
+                        largestShare = 0.01;
 
 static std::optional<double> elementsOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -74,25 +72,20 @@ bool CheapTensors::contains(Value value) const {
       plan.settings.overrides.count(tensorName(value)))
     return false;
   double products = 0;
-  bool isFiltered = false, isSummed = false;
   for (Operation *user : value.getUsers()) {
     auto op = dyn_cast<QuantizableOpInterface>(user);
     if (!op || !op.isContraction() || !plan.isSelected(op))
       continue;
     // Forms with integer operators are asked for these.
-    if (plan.settings.form == Mode::QDQ && filtersChannels(op)) {
-      isFiltered = true;
+    if (plan.settings.form == Mode::QDQ && filtersChannels(op))
       continue;
-    }
-    isSummed = true;
     std::optional<double> own = productsOf(op);
     // ONNX Runtime quantizes by itself what a MatMul reads beside integers.
     if (!own || *own > largestShare * total || isa<MatMulOp>(user))
       return false;
     products += *own;
   }
-  double limit = isFiltered && !isSummed ? mostFilteredBytes : mostBytes;
-  return *elements * sizeof(float) <= limit &&
+  return *elements * sizeof(float) <= mostBytes &&
          products <= mostProducts * *elements;
 }
 
