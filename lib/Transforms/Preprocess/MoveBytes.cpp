@@ -24,7 +24,18 @@ using namespace onnxquant::preprocess;
 // Parameters
 //===----------------------------------------------------------------------===//
 
+/// The number of a constant of one element, zero if it is left out.
+static std::optional<double> readNumber(Value value) {
+  if (isa<NoneType>(value.getType()))
+    return 0.0;
+  auto numbers = readFloats(getConstant(value), 1);
+  if (!numbers || numbers->size() != 1)
+    return std::nullopt;
+  return numbers->front();
+}
+
 /// Whether a quantizer has one scale, of floats, and bytes on its other side.
+/// The scale is positive, so that the greatest byte is the greatest number.
 template <typename OpTy>
 static bool hasOneScale(OpTy op, Value bytes, Value scale, Value zero) {
   auto stored = dyn_cast<RankedTensorType>(bytes.getType());
@@ -32,6 +43,7 @@ static bool hasOneScale(OpTy op, Value bytes, Value scale, Value zero) {
   return op.getBlockSize() == 0 && stored &&
          stored.getElementType().isInteger(8) && scales &&
          scales.getNumElements() == 1 && scales.getElementType().isF32() &&
+         readNumber(scale).value_or(0) > 0 &&
          (isa<NoneType>(zero.getType()) || getConstant(zero));
 }
 
@@ -44,16 +56,6 @@ static bool isSimple(QuantizeLinearOp op) {
   return hasOneScale(op, op.getY(), op.getYScale(), op.getYZeroPoint()) &&
          getElementTypeOrSelf(op.getX().getType()).isF32() &&
          op.getPrecision() == 0;
-}
-
-/// The numbers of a constant of one element, zero if it is left out.
-static std::optional<double> readNumber(Value value) {
-  if (isa<NoneType>(value.getType()))
-    return 0.0;
-  auto numbers = readFloats(getConstant(value), 1);
-  if (!numbers || numbers->size() != 1)
-    return std::nullopt;
-  return numbers->front();
 }
 
 static bool haveEqualNumbers(Value a, Value b) {

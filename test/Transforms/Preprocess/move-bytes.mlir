@@ -75,3 +75,16 @@ func.func @stay(%x: tensor<1x2x4x4xi8>, %t: tensor<f32>) -> (tensor<1x2x8x8xf32>
   %5 = "onnx.Flatten"(%4) : (tensor<1x2x4x4xf32>) -> tensor<1x32xf32>
   onnx.Return %1, %3, %5 : tensor<1x2x8x8xf32>, tensor<4x1x2x4xf32>, tensor<1x32xf32>
 }
+
+// -----
+
+// With a negative scale the greatest byte is the least number.
+// CHECK-LABEL: @negative(
+// CHECK: "onnx.MaxPool"({{.*}} -> (tensor<1x2x2x2xf32>
+func.func @negative(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x2x2xf32> {
+  %s = onnx.Constant dense<-0.1> : tensor<f32>
+  %none = "onnx.NoValue"() {value} : () -> none
+  %0 = "onnx.DequantizeLinear"(%x, %s, %none) : (tensor<1x2x4x4xi8>, tensor<f32>, none) -> tensor<1x2x4x4xf32>
+  %1:2 = "onnx.MaxPool"(%0) {kernel_shape = [2, 2], strides = [2, 2]} : (tensor<1x2x4x4xf32>) -> (tensor<1x2x2x2xf32>, none)
+  onnx.Return %1#0 : tensor<1x2x2x2xf32>
+}
