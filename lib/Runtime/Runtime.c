@@ -246,15 +246,20 @@ int32_t onnxq_check_input(const onnxq_model *model, int32_t index,
 
 /*--- Runs ------------------------------------------------------------------*/
 
-void *onnxq_make_workspace(const onnxq_model *model) {
-  size_t bytes =
-      model->workspace_bytes > 0 ? (size_t)model->workspace_bytes : 1;
+/* Memory at the start of a cache line, for free(): vectors that begin elsewhere
+ * lie in two lines each. */
+static void *allocateLines(size_t bytes) {
   if (bytes > SIZE_MAX - ONNXQ_WORKSPACE_ALIGNMENT)
     return NULL;
   /* The C standard asks for a multiple of the alignment. */
-  bytes = (bytes + ONNXQ_WORKSPACE_ALIGNMENT - 1) / ONNXQ_WORKSPACE_ALIGNMENT *
-          ONNXQ_WORKSPACE_ALIGNMENT;
-  return aligned_alloc(ONNXQ_WORKSPACE_ALIGNMENT, bytes);
+  size_t lines = bytes / ONNXQ_WORKSPACE_ALIGNMENT + 1;
+  return aligned_alloc(ONNXQ_WORKSPACE_ALIGNMENT,
+                       lines * ONNXQ_WORKSPACE_ALIGNMENT);
+}
+
+void *onnxq_make_workspace(const onnxq_model *model) {
+  return allocateLines(
+      model->workspace_bytes > 0 ? (size_t)model->workspace_bytes : 0);
 }
 
 void onnxq_free_workspace(void *workspace) { free(workspace); }
@@ -295,7 +300,7 @@ static int32_t prepareOutput(const onnxq_tensor_info *info,
                   "output '%s' needs %zu bytes, but got room for %zu",
                   info->name, bytes, tensor->bytes);
   } else {
-    tensor->data = fits ? malloc(bytes ? bytes : 1) : NULL;
+    tensor->data = fits ? allocateLines(bytes) : NULL;
     if (!tensor->data)
       return fail(error, ONNXQ_NO_MEMORY,
                   "output '%s': not enough memory for %zu bytes", info->name,

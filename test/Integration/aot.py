@@ -399,6 +399,56 @@ def concurrency(folder, tally):
     tally.result("a library in eight threads", problem)
 
 
+OVERLAP = r"""
+#include <stdio.h>
+#include <string.h>
+#include "overlap.h"
+
+enum { count = OVERLAP_INPUT_0_ELEMENTS };
+static float room[4 * count], first[count], second[count];
+static _Alignas(ONNXQ_WORKSPACE_ALIGNMENT) char workspace[OVERLAP_WORKSPACE_BYTES + 1];
+
+/* Runs with the input and the outputs at these elements of the room. */
+static int run(int x, int y, int z) {
+  const char *error = "";
+  for (int i = 0; i < count; ++i)
+    room[x + i] = (float)(i * 7919 % 2003) / 1000 - 1;
+  return overlap_call(room + x, room + y, room + z, workspace, &error) == ONNXQ_OK;
+}
+
+int main(void) {
+  if (!run(0, count, 2 * count))
+    return 2;
+  memcpy(first, room + count, sizeof(first));
+  memcpy(second, room + 2 * count, sizeof(second));
+  static const int places[][3] = {{0, 0, count}, {0, count, 0}, {5, 0, 2 * count}, {0, 7, 2 * count},
+                                  {0, count + 3, 2 * count + 5}, {count, 2 * count, 1}, {count, 2 * count - 1, 3 * count}};
+  for (int i = 0; i < (int)(sizeof(places) / sizeof(*places)); ++i)
+    if (!run(places[i][0], places[i][1], places[i][2]) || memcmp(room + places[i][1], first, sizeof(first)) ||
+        memcmp(room + places[i][2], second, sizeof(second)))
+      return printf("case %d\n", i), 1;
+  return 0;
+}
+"""
+
+
+def overlaps(folder, tally):
+    """Outputs where the input lies, wholly or in part: large ones are computed in the caller's memory otherwise."""
+    shape = [64, 128]
+    model = save(folder / "overlap.onnx", [helper.make_node("MatMul", ["x", "w"], ["y"]), helper.make_node("Neg", ["x"], ["n"]),
+                                           helper.make_node("Mul", ["n", "y"], ["z"])],
+                 [("x", TensorProto.FLOAT, shape)], [("y", TensorProto.FLOAT, shape), ("z", TensorProto.FLOAT, shape)],
+                 {"w": uniform(128, 128)})
+    problem = compile(model, folder / "overlap.o")
+    (folder / "main.c").write_text(OVERLAP)
+    if not problem:
+        built = run("cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{harness.ROOT}/include", f"-I{folder}",
+                    folder / "main.c", folder / "overlap.o", "-lm", "-o", folder / "overlap")
+        outcome = built if built.status else run(folder / "overlap")
+        problem = f"{outcome.ended()}: {outcome.stdout[:200]} {outcome.stderr[:200]}" if outcome.status else None
+    tally.result("outputs that overlap with the input", problem)
+
+
 def long_loop(folder, tally):
     """A loop's memory doesn't grow with its iterations, though every tensor in it is of open size."""
     integers, floats = TensorProto.INT64, TensorProto.FLOAT
@@ -558,8 +608,8 @@ def bench(folder, tally):
 def main():
     harness.require_tools()
     tally = harness.Tally()
-    for suite in (kinds, c_programs, targets, against_runtime, run_time_errors, concurrency, long_loop,
-                  formats, bench, refusals):
+    for suite in (kinds, c_programs, targets, against_runtime, run_time_errors, concurrency, overlaps,
+                  long_loop, formats, bench, refusals):
         with tempfile.TemporaryDirectory(prefix="onnxq-aot-") as temporary:
             suite(pathlib.Path(temporary), tally)
     tally.finish()

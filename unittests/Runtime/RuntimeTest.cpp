@@ -57,6 +57,14 @@ TEST_F(RuntimeTest, DescribesTheModel) {
   EXPECT_EQ(onnxq_find_input(nullptr, "n"), -1);
 }
 
+TEST_F(RuntimeTest, OutputsBeginLines) {
+  ASSERT_EQ(run(), ONNXQ_OK) << error.message;
+  ASSERT_EQ(outputs[0].owned, 1);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(outputs[0].data) %
+                ONNXQ_WORKSPACE_ALIGNMENT,
+            0u);
+}
+
 TEST_F(RuntimeTest, KnowsElementTypes) {
   EXPECT_EQ(onnxq_element_bytes(ONNXQ_DOUBLE), 8u);
   EXPECT_EQ(onnxq_element_bytes(ONNXQ_INT4), 1u);

@@ -445,6 +445,11 @@ def PlanMemory : Pass<"onnxq-plan-memory", "::mlir::ModuleOp"> {
     of each iteration what it allocated since its beginning and doesn't carry on,
     so that its memory doesn't grow with its iterations.
 
+    A result of static size, 16 KiB or more, is a view of an argument of its own
+    behind all others, so that it can be computed in the caller's memory.
+    `onnxq.placed_results` lists these results, each with its place in the
+    workspace, where it goes otherwise.
+
     ```mlir
     %a = memref.alloc() : memref<16xf32>
     // becomes

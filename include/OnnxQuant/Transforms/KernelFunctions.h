@@ -16,6 +16,9 @@ inline constexpr llvm::StringLiteral nodeAttr = "onnxq.node";
 /// bytes, offset in the workspace, and the top-level ops between which they are
 /// alive.
 inline constexpr llvm::StringLiteral buffersAttr = "onnxq.buffers";
+/// On the entry function: its results that are computed where a last argument
+/// each says, as pairs of the result's number and its place in the workspace.
+inline constexpr llvm::StringLiteral placedResultsAttr = "onnxq.placed_results";
 /// On a module: the threads that its parallel regions ask for.
 inline constexpr llvm::StringLiteral threadsAttr = "onnxq.threads";
 /// On a module: its nodes that no kernel computes, each with its op and what it

@@ -4,7 +4,9 @@
 
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
+#include "OnnxQuant/Transforms/KernelFunctions.h"
 #include "RunContext.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_EMITENTRYPOINT
@@ -39,6 +41,7 @@ private:
   void writeRun();
   Block *checkWorkspace(LLVM::LLVMFuncOp run, Value workspace, int64_t bytes);
   void passInputs(Value inputs, SmallVectorImpl<Value> &arguments);
+  Value placeOutput(unsigned index, Value buffers, Value inWorkspace);
   void copyOutput(unsigned index, Value descriptor, Value buffers,
                   Value runContext);
   void writeModel();
@@ -49,6 +52,11 @@ private:
   LLVM::LLVMFuncOp graph;
   std::string name;
   std::vector<End> inputs, outputs;
+  /// Where the inputs begin and how many bytes they have.
+  SmallVector<std::pair<Value, Value>> inputRanges;
+  /// Outputs that the graph computes where it is told, with their places in the
+  /// workspace.
+  llvm::SmallMapVector<unsigned, int64_t, 4> placed;
 };
 
 struct EmitEntryPoint
@@ -88,6 +96,9 @@ LogicalResult EntryWriter::readEnds() {
                       which == "inputs" ? inputs : outputs)))
         return failure();
     }
+  if (auto pairs = graph->getAttrOfType<DenseI64ArrayAttr>(placedResultsAttr))
+    for (int64_t i = 0; i + 1 < pairs.size(); i += 2)
+      placed.insert({static_cast<unsigned>(pairs[i]), pairs[i + 1]});
   return success();
 }
 
@@ -112,10 +123,50 @@ void EntryWriter::passInputs(Value buffers, SmallVectorImpl<Value> &arguments) {
     }
     arguments.append(sizes);
     arguments.append(strides);
+    Value bytes = LLVM::MulOp::create(b, stride, number(end.elementBytes));
+    inputRanges.push_back({data, bytes});
   }
 }
 
-/// Copies a result to where the caller wants it.
+static int64_t countBytes(const End &end) {
+  int64_t bytes = end.elementBytes;
+  for (int64_t size : end.shape)
+    bytes *= size;
+  return bytes;
+}
+
+/// Where the graph computes an output: in the caller's memory, unless that
+/// overlaps with an input, which is still read, or with another output.
+Value EntryWriter::placeOutput(unsigned index, Value buffers,
+                               Value inWorkspace) {
+  auto address = [&](Value data) -> Value {
+    return LLVM::PtrToIntOp::create(b, i64, data);
+  };
+  auto isLess = [&](Value x, Value y) -> Value {
+    return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult, x, y);
+  };
+  SmallVector<std::pair<Value, Value>> others(inputRanges);
+  for (auto [other, end] : llvm::enumerate(outputs))
+    if (other != index && !ShapedType::isDynamicShape(end.shape))
+      others.push_back(
+          {loadPointer(fieldAt(buffers, 16 * other)), number(countBytes(end))});
+  Value given = loadPointer(fieldAt(buffers, 16 * index));
+  Value start = address(given);
+  Value stop =
+      LLVM::AddOp::create(b, start, number(countBytes(outputs[index])));
+  Value overlaps = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, given,
+                                        LLVM::ZeroOp::create(b, pointer));
+  for (auto [data, bytes] : others) {
+    Value first = address(data);
+    Value behind = LLVM::AddOp::create(b, first, bytes);
+    Value both =
+        LLVM::AndOp::create(b, isLess(first, stop), isLess(start, behind));
+    overlaps = LLVM::OrOp::create(b, overlaps, both);
+  }
+  return LLVM::SelectOp::create(b, overlaps, inWorkspace, given);
+}
+
+/// Copies a result to where the caller wants it, if it isn't there.
 void EntryWriter::copyOutput(unsigned index, Value descriptor, Value buffers,
                              Value runContext) {
   const End &end = outputs[index];
@@ -157,9 +208,19 @@ void EntryWriter::copyOutput(unsigned index, Value descriptor, Value buffers,
   Value slot = fieldAt(buffers, 16 * index);
   Value given = loadPointer(slot);
   bool isStatic = !ShapedType::isDynamicShape(end.shape);
+  Block *done = nullptr;
   if (isStatic) {
     // The caller knows the size and brings the memory.
-    LLVM::BrOp::create(b, ValueRange{given}, copy);
+    if (placed.contains(index)) {
+      done = b.createBlock(region);
+      b.setInsertionPointToEnd(findData);
+      Value isThere =
+          LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, given, data);
+      LLVM::CondBrOp::create(b, isThere, done, ValueRange{}, copy,
+                             ValueRange{given});
+    } else {
+      LLVM::BrOp::create(b, ValueRange{given}, copy);
+    }
     b.setInsertionPointToStart(allocate);
     LLVM::UnreachableOp::create(b);
   } else {
@@ -187,6 +248,10 @@ void EntryWriter::copyOutput(unsigned index, Value descriptor, Value buffers,
   b.setInsertionPointToStart(copy);
   LLVM::MemcpyOp::create(b, copy->getArgument(0), data, bytes,
                          /*isVolatile=*/false);
+  if (done) {
+    LLVM::BrOp::create(b, ValueRange{}, done);
+    b.setInsertionPointToStart(done);
+  }
   if (isStatic)
     allocate->erase();
 }
@@ -275,6 +340,12 @@ void EntryWriter::writeRun() {
       runContext, workspace, workspace, number(0), number(workspaceBytes),
       number(1)};
   passInputs(entry->getArgument(0), arguments);
+  for (auto [index, offset] : placed) {
+    Value place =
+        placeOutput(index, entry->getArgument(1), fieldAt(workspace, offset));
+    arguments.append({place, place, number(0),
+                      number(countBytes(outputs[index])), number(1)});
+  }
   auto call = LLVM::CallOp::create(b, graph, arguments);
   if (outputs.size() == 1) {
     copyOutput(0, call.getResult(), entry->getArgument(1), runContext);

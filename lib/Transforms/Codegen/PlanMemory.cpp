@@ -1,6 +1,7 @@
 // Places buffers in one workspace by lifetime; allocates the rest through the
-// run's context. Enters: one bufferized function with memref.alloc. Leaves: no
-// allocation that the context doesn't know.
+// run's context. Large results may lie in the caller's memory instead. Enters:
+// one bufferized function with memref.alloc. Leaves: no allocation that the
+// context doesn't know.
 
 #include "NodeName.h"
 #include "OnnxQuant/Conversion/Passes.h"
@@ -25,6 +26,9 @@ using namespace onnxquant;
 static constexpr int64_t bufferAlignment = 64;
 /// No machine has more memory for one buffer.
 static constexpr int64_t maxBufferBytes = int64_t(1) << 48;
+/// Results that are worth a place of the caller's, and the most of them: each
+/// is compared with all inputs and outputs before a run.
+static constexpr int64_t leastPlacedBytes = 16 * 1024, mostPlaced = 8;
 
 namespace {
 
@@ -114,6 +118,49 @@ static int64_t placeSlots(MutableArrayRef<Slot> slots) {
     placed.push_back(slot);
   }
   return total;
+}
+
+/// The buffer that a value is the whole of.
+static memref::AllocOp findBuffer(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_nonnull<memref::CastOp, memref::CollapseShapeOp,
+                         memref::ExpandShapeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return dyn_cast_or_null<memref::AllocOp>(op);
+}
+
+/// Gives large results of their own an argument each for the memory in which
+/// they are computed: the caller's, or their place in the workspace.
+static DenseMap<Operation *, Value> placeResults(func::FuncOp function,
+                                                 MutableArrayRef<Slot> slots) {
+  Block &body = function.getBody().front();
+  DenseMap<Operation *, const Slot *> slotOf;
+  for (Slot &slot : slots)
+    if (slot.alloc->getBlock() == &body && slot.bytes >= leastPlacedBytes &&
+        slot.alloc.getType().getLayout().isIdentity())
+      slotOf[slot.alloc] = &slot;
+  SmallVector<memref::AllocOp> results;
+  for (Value result : body.getTerminator()->getOperands())
+    results.push_back(findBuffer(result));
+  Type type = body.getArgument(1).getType();
+  DenseMap<Operation *, Value> memories;
+  SmallVector<int64_t> placed;
+  for (auto [number, alloc] : llvm::enumerate(results)) {
+    if (!alloc || llvm::count(results, alloc) > 1 ||
+        memories.size() == mostPlaced)
+      continue;
+    const Slot *slot = slotOf.lookup(alloc);
+    if (!slot)
+      continue;
+    unsigned last = function.getNumArguments();
+    (void)function.insertArgument(last, type, {}, alloc.getLoc());
+    memories[alloc] = body.getArgument(last);
+    placed.append({static_cast<int64_t>(number), slot->offset});
+  }
+  if (!placed.empty())
+    function->setAttr(placedResultsAttr,
+                      DenseI64ArrayAttr::get(function.getContext(), placed));
+  return memories;
 }
 
 /// The buffers with their nodes, sizes, places and lifetimes.
@@ -248,11 +295,14 @@ LogicalResult PlanMemory::plan(func::FuncOp function) {
   int64_t total = placeSlots(slots);
   if (report)
     function->setAttr(buffersAttr, describe(builder, slots));
+  DenseMap<Operation *, Value> memories = placeResults(function, slots);
   for (Slot &slot : slots) {
     ImplicitLocOpBuilder b(slot.alloc.getLoc(), slot.alloc);
-    Value offset = arith::ConstantIndexOp::create(b, slot.offset);
-    Value view = memref::ViewOp::create(
-        b, slot.alloc.getType(), body.getArgument(1), offset, ValueRange{});
+    Value memory = memories.lookup(slot.alloc);
+    Value offset = arith::ConstantIndexOp::create(b, memory ? 0 : slot.offset);
+    Value view = memref::ViewOp::create(b, slot.alloc.getType(),
+                                        memory ? memory : body.getArgument(1),
+                                        offset, ValueRange{});
     slot.alloc.replaceAllUsesWith(view);
     slot.alloc.erase();
     ++numPlanned;

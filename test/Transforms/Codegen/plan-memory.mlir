@@ -53,3 +53,31 @@ func.func @overflow(%n: index, %m: index) -> memref<?x?xf32> {
   %a = memref.alloc(%n, %m) : memref<?x?xf32>
   return %a : memref<?x?xf32>
 }
+
+// -----
+
+// A large result is computed where the caller says.
+// CHECK-LABEL: func.func @placed
+// CHECK-SAME: %[[CTX:.*]]: !llvm.ptr, %[[WS:.*]]: memref<?xi8>, %{{.*}}: memref<4096xf32>, %[[OUT:.*]]: memref<?xi8>)
+// CHECK-SAME: onnxq.placed_results = array<i64: 1, 0>
+// CHECK-SAME: onnxq.workspace_bytes = 16640
+func.func @placed(%x: memref<4096xf32>) -> (memref<64xf32>, memref<64x64xf32>) {
+  // CHECK: memref.view %[[WS]]{{.*}} to memref<64xf32>
+  %small = memref.alloc() : memref<64xf32>
+  // CHECK: memref.view %[[OUT]]{{.*}} to memref<4096xf32>
+  %a = memref.alloc() : memref<4096xf32>
+  linalg.exp ins(%x : memref<4096xf32>) outs(%a : memref<4096xf32>)
+  %b = memref.expand_shape %a [[0, 1]] output_shape [64, 64] : memref<4096xf32> into memref<64x64xf32>
+  return %small, %b : memref<64xf32>, memref<64x64xf32>
+}
+
+// -----
+
+// Two results that are one buffer, and a result that is an input, are copied.
+// CHECK-LABEL: func.func @copied
+// CHECK-NOT: onnxq.placed_results
+func.func @copied(%x: memref<4096xf32>) -> (memref<4096xf32>, memref<4096xf32>, memref<4096xf32>) {
+  %a = memref.alloc() : memref<4096xf32>
+  linalg.exp ins(%x : memref<4096xf32>) outs(%a : memref<4096xf32>)
+  return %a, %a, %x : memref<4096xf32>, memref<4096xf32>, memref<4096xf32>
+}
