@@ -107,3 +107,11 @@ std::vector<int64_t> onnxquant::joinRecords(const Layout &layout,
   }
   return result;
 }
+
+void onnxquant::takeHistogram(const Layout &layout,
+                              std::vector<int64_t> &record,
+                              const LaidRecord &from) {
+  record[Layout::Exponent] = from.words[Layout::Exponent];
+  llvm::copy(from.words.slice(from.layout.histogram(), from.layout.bins),
+             record.begin() + layout.histogram());
+}

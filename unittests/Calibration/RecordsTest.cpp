@@ -71,3 +71,111 @@ TEST(RecordsTest, JoinsByChannel) {
   EXPECT_TRUE(statistics.channelSums[2] == first.channelSums[0]);
   EXPECT_EQ(statistics.channelCounts[1], second.count);
 }
+
+TEST(RecordsTest, TakesFloatsApart) {
+  EXPECT_EQ(BinaryFraction(0.0f).integer, 0);
+  for (float value : {1.0f, -0.75f, 1e-45f, 3e38f, -1.1f, 6.0f}) {
+    BinaryFraction parts(value);
+    EXPECT_NE(parts.integer % 2, 0);
+    EXPECT_EQ(std::ldexp(static_cast<double>(parts.integer),
+                         static_cast<int>(parts.exponent)),
+              static_cast<double>(value));
+  }
+}
+
+namespace {
+
+/// Values whose products and sums below are exact in float.
+const std::vector<float> plain = {1.5f,   -0.25f, 1024.0f, -7.0f,
+                                  0.125f, 0.0f,   -96.0f};
+
+std::vector<float> mapped(std::vector<float> values, float factor,
+                          float addend) {
+  for (float &value : values)
+    value = value * factor + addend;
+  return values;
+}
+
+} // namespace
+
+TEST(RecordsTest, ScalesAndShiftsElements) {
+  ObserverLayout layout{1, 0, 1};
+  std::vector<int64_t> record = recordOf(layout, plain);
+  for (float factor : {2.0f, 0.375f, -1.25f, 1.0f, -1024.0f})
+    EXPECT_TRUE(
+        statisticsOfRecord(layout, scaleRecord(layout, record, factor)) ==
+        statisticsOfRecord(layout, recordOf(layout, mapped(plain, factor, 0))))
+        << factor;
+  for (float addend : {2.0f, -0.375f, 0.0f, 4096.0f, -33.25f})
+    EXPECT_TRUE(
+        statisticsOfRecord(layout, shiftRecord(layout, record, addend)) ==
+        statisticsOfRecord(layout, recordOf(layout, mapped(plain, 1, addend))))
+        << addend;
+  // One after the other.
+  auto both = shiftRecord(layout, scaleRecord(layout, record, -0.5f), 3.0f);
+  EXPECT_TRUE(
+      statisticsOfRecord(layout, both) ==
+      statisticsOfRecord(layout, recordOf(layout, mapped(plain, -0.5f, 3))));
+}
+
+TEST(RecordsTest, ScalesWhatFloatsCanNotHold) {
+  // Sums of subnormal numbers and of the largest, times 24 bits: compared as
+  // integers, since floats would round.
+  ObserverLayout layout{1, 0, 1};
+  std::vector<float> values = {1e-45f, 9e37f, -3e-40f, 16777215.0f, 1.1f};
+  TensorStatistics before =
+      statisticsOfRecord(layout, recordOf(layout, values));
+  float factor = 0.099999994f, addend = -1.1920929e-7f;
+  BinaryFraction by(factor), plus(addend);
+  TensorStatistics scaled = statisticsOfRecord(
+      layout, scaleRecord(layout, recordOf(layout, values), factor));
+  auto wide = [](const llvm::APInt &value) { return value.sext(1024); };
+  auto times = [&](const llvm::APInt &value, int64_t by) {
+    return wide(value) * llvm::APInt(1024, by, /*isSigned=*/true);
+  };
+  ASSERT_LT(by.exponent, 0);
+  EXPECT_EQ(wide(scaled.channelSums[0].scaled()).shl(-by.exponent),
+            times(before.channelSums[0].scaled(), by.integer));
+  EXPECT_EQ(wide(scaled.squares.scaled()).shl(-2 * by.exponent),
+            times(before.squares.scaled(), by.integer * by.integer));
+  TensorStatistics shifted = statisticsOfRecord(
+      layout, shiftRecord(layout, recordOf(layout, values), addend));
+  auto count = static_cast<int64_t>(values.size());
+  EXPECT_EQ(wide(shifted.channelSums[0].scaled()),
+            wide(before.channelSums[0].scaled()) +
+                llvm::APInt(1024, plus.integer * count, /*isSigned=*/true)
+                    .shl(plus.exponent + ObserverLayout::sumBias));
+  EXPECT_EQ(wide(shifted.squares.scaled()),
+            wide(before.squares.scaled()) +
+                times(before.channelSums[0].scaled(), plus.integer)
+                    .shl(plus.exponent + 1 + ObserverLayout::squareBias -
+                         ObserverLayout::sumBias) +
+                llvm::APInt(1024, plus.integer * plus.integer * count)
+                    .shl(2 * plus.exponent + ObserverLayout::squareBias));
+  EXPECT_EQ(scaled.max, 9e37f * factor);
+  EXPECT_EQ(shifted.min, -3e-40f + addend);
+}
+
+TEST(RecordsTest, KeepsWhatDoesNotCount) {
+  ObserverLayout layout{1, 0, 1};
+  std::vector<int64_t> none =
+      recordOf(layout, {3e38f, std::numeric_limits<float>::quiet_NaN()});
+  TensorStatistics statistics =
+      statisticsOfRecord(layout, shiftRecord(layout, none, 1.0f));
+  EXPECT_EQ(statistics.count, 0);
+  EXPECT_EQ(statistics.sentinels, 1);
+  EXPECT_EQ(statistics.nans, 1);
+  // What would be a sentinel stays below it.
+  auto large = scaleRecord(layout, recordOf(layout, {9e37f, -1.0f}), -2.0f);
+  EXPECT_GT(statisticsOfRecord(layout, large).min, -ObserverLayout::limit);
+  EXPECT_EQ(statisticsOfRecord(layout, large).max, 2.0f);
+}
+
+TEST(RecordsTest, TakesHistograms) {
+  ObserverLayout layout{3, 64, 1}, own{1, 64, 1};
+  std::vector<int64_t> record(layout.words(), 0), bins = recordOf(own, few);
+  takeHistogram(layout, record, {own, bins});
+  EXPECT_EQ(record[ObserverLayout::Exponent], bins[ObserverLayout::Exponent]);
+  EXPECT_TRUE(std::equal(bins.begin() + own.histogram(), bins.end(),
+                         record.begin() + layout.histogram()));
+}

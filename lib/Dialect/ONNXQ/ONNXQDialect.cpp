@@ -62,7 +62,10 @@ LogicalResult ObserveOp::verify() {
     return emitOpError("expects bins to be 0 or a power of two from 16 to "
                        "65536, but got ")
            << bins << " [C3]";
-  ObserverLayout layout{channels, bins, static_cast<int64_t>(getParts())};
+  if (getBinsOnly() && bins == 0)
+    return emitOpError("expects bins with bins_only, but got none [C5]");
+  ObserverLayout layout{getBinsOnly() ? 1 : channels, bins,
+                        static_cast<int64_t>(getParts())};
   auto state = cast<MemRefType>(getState().getType());
   if (getParts() < 1 || offset < 1 || !state.hasStaticShape() ||
       offset + layout.words() > state.getNumElements())

@@ -177,6 +177,8 @@ LogicalResult Collector::open() {
     return module.emitError("has no tensor to observe");
   table.method = methodName(options.method.method).str();
   for (const Observer &observer : instrumented.observers) {
+    if (observer.isHidden)
+      continue;
     TensorStatistics statistics(observer.layout, observer.channelAxis);
     if (options.method.method == CalibrationMethod::MovingAverage)
       statistics.moving = MovingAverage{options.constant, 0, 0};
@@ -276,18 +278,34 @@ void Collector::runBatch(Batch &batch) {
   batch.outputs = std::move(*outputs);
 }
 
-/// The record that follows from others, which are in `records`.
+/// The record that follows from others, which are in `records`. `own` is what
+/// was observed of the tensor itself.
 static std::vector<int64_t>
 deriveRecord(const Observer &observer, const std::vector<Observer> &observers,
-             llvm::ArrayRef<llvm::ArrayRef<int64_t>> records) {
+             llvm::ArrayRef<llvm::ArrayRef<int64_t>> records,
+             llvm::ArrayRef<int64_t> own) {
   const Derivation &derivation = *observer.derivation;
-  if (!derivation.isJoined)
-    return repeatRecord(observer.layout, records[derivation.sources.front()],
-                        derivation.times);
-  std::vector<LaidRecord> parts;
-  for (int64_t source : derivation.sources)
-    parts.push_back({observers[source].layout, records[source]});
-  return joinRecords(observer.layout, parts, derivation.byChannel);
+  llvm::ArrayRef<int64_t> source = records[derivation.sources.front()];
+  std::vector<int64_t> result;
+  switch (derivation.kind) {
+  case Derivation::Kind::Repeated:
+    return repeatRecord(observer.layout, source, derivation.times);
+  case Derivation::Kind::Joined: {
+    std::vector<LaidRecord> parts;
+    for (int64_t number : derivation.sources)
+      parts.push_back({observers[number].layout, records[number]});
+    return joinRecords(observer.layout, parts, derivation.byChannel);
+  }
+  case Derivation::Kind::Scaled:
+    result = scaleRecord(observer.layout, source, derivation.number);
+    break;
+  case Derivation::Kind::Shifted:
+    result = shiftRecord(observer.layout, source, derivation.number);
+    break;
+  }
+  if (observer.hasBinsOnly())
+    takeHistogram(observer.layout, result, {observer.observedLayout(), own});
+  return result;
 }
 
 void Collector::addRecords(llvm::ArrayRef<int64_t> words, int64_t count) {
@@ -295,15 +313,17 @@ void Collector::addRecords(llvm::ArrayRef<int64_t> words, int64_t count) {
   std::vector<std::vector<int64_t>> derived;
   derived.reserve(instrumented.observers.size());
   for (const Observer &observer : instrumented.observers) {
+    llvm::ArrayRef<int64_t> own;
+    if (observer.isObserved())
+      own = words.slice(observer.offset, observer.observedLayout().words());
     if (observer.derivation)
       derived.push_back(
-          deriveRecord(observer, instrumented.observers, records));
+          deriveRecord(observer, instrumented.observers, records, own));
     records.push_back(
-        observer.derivation
-            ? llvm::ArrayRef<int64_t>(derived.back())
-            : words.slice(observer.offset, observer.layout.words()));
-    table.tensors.find(observer.name)
-        ->second.addRecord(observer.layout, records.back(), count);
+        observer.derivation ? llvm::ArrayRef<int64_t>(derived.back()) : own);
+    if (!observer.isHidden)
+      table.tensors.find(observer.name)
+          ->second.addRecord(observer.layout, records.back(), count);
   }
 }
 

@@ -262,7 +262,7 @@ void FuseObservers::fuseSlices(Group &group, ImplicitLocOpBuilder &b) {
           b, observe.getInput(), ivs[0], ivs[1], scratch[op],
           observe.getState(), observe.getOffsetAttr(),
           observe.getChannelsAttr(), observe.getBinsAttr(),
-          observe.getPartsAttr());
+          observe.getPartsAttr(), observe.getBinsOnlyAttr());
       continue;
     }
     auto generic = cast<linalg::GenericOp>(op);
@@ -431,7 +431,7 @@ void BlockEmitter::observe(onnxq::ObserveOp op, Value scratch) {
   onnxq::ObserveRowsOp::create(
       b, own ? own : op.getInput(), own ? constant(b, 0) : place, row, scratch,
       op.getState(), op.getOffsetAttr(), op.getChannelsAttr(), op.getBinsAttr(),
-      op.getPartsAttr(), b.getI64IntegerAttr(shape.block),
+      op.getPartsAttr(), op.getBinsOnlyAttr(), b.getI64IntegerAttr(shape.block),
       b.getI64IntegerAttr(shape.first * shape.rows));
 }
 
@@ -543,7 +543,8 @@ void FuseObservers::fuse(Group &group) {
       onnxq::ObserveBeginOp::create(
           b, scratch[op], observe.getState(), observe.getOffsetAttr(),
           observe.getChannelsAttr(), observe.getBinsAttr(),
-          observe.getPartsAttr(), b.getI64IntegerAttr(group.shape[0]));
+          observe.getPartsAttr(), observe.getBinsOnlyAttr(),
+          b.getI64IntegerAttr(group.shape[0]));
     }
   if (group.cuts & Rows)
     fuseRows(group, b);
@@ -554,7 +555,7 @@ void FuseObservers::fuse(Group &group) {
       onnxq::ObserveEndOp::create(
           b, scratch[op], observe.getState(), observe.getOffsetAttr(),
           observe.getChannelsAttr(), observe.getBinsAttr(),
-          observe.getPartsAttr());
+          observe.getPartsAttr(), observe.getBinsOnlyAttr());
       ++numFused;
     }
   for (Operation *op : group.ops)

@@ -3,8 +3,8 @@
 // output with the observers' words.
 //
 // A tensor has one observer, right after the op that makes it, so that its
-// buffer lives no longer than without. Where records may be derived, tensors
-// that hold the elements of others have none.
+// buffer lives no longer than without. Where records may be derived, those that
+// follow from others' have none, or one that only counts bins.
 
 #include "OnnxQuant/Transforms/Calibrate/Instrument.h"
 #include "Derive.h"
@@ -29,14 +29,6 @@ namespace ir = onnxquant::onnx;
 /// Names of the ends that instrumentation adds.
 static constexpr llvm::StringLiteral samplesName = "onnxq.samples",
                                      wordsName = "onnxq.statistics";
-
-static bool isObservable(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type &&
-         isa<Float32Type, Float64Type, Float16Type, BFloat16Type>(
-             type.getElementType()) &&
-         !value.getDefiningOp<ir::ConstantOp>();
-}
 
 FailureOr<func::FuncOp> onnxquant::findGraph(ModuleOp module) {
   for (auto entry : module.getOps<ir::EntryPointOp>())
@@ -133,10 +125,8 @@ int64_t onnxquant::channelAxisOf(Value value) {
   return type.isDynamicDim(axis) ? -1 : axis;
 }
 
-/// Chooses places of records; values without a name are dropped.
-static std::vector<Observer> placeObservers(SmallVectorImpl<Value> &values,
-                                            const InstrumentSpec &spec,
-                                            Instrumented &result) {
+/// Drops values without a name of their own.
+static void dropUnnamed(SmallVectorImpl<Value> &values, Instrumented &result) {
   llvm::StringSet<> taken;
   llvm::erase_if(values, [&](Value value) {
     StringRef name = ir::getTensorName(value);
@@ -144,22 +134,40 @@ static std::vector<Observer> placeObservers(SmallVectorImpl<Value> &values,
     result.unnamed += isUnnamed;
     return isUnnamed;
   });
+}
+
+/// Chooses places of records. `values` become all that have one.
+static std::vector<Observer> placeObservers(func::FuncOp graph,
+                                            SmallVectorImpl<Value> &values,
+                                            const InstrumentSpec &spec,
+                                            Instrumented &result) {
+  dropUnnamed(values, result);
+  DenseSet<Value> wanted(values.begin(), values.end());
+  std::optional<Derivations> derivations;
+  if (spec.derive)
+    values = derivations.emplace(graph).withSources(values);
   std::vector<Observer> observers;
   DenseMap<Value, int64_t> places;
   for (Value value : values) {
     Observer observer;
     observer.name = ir::getTensorName(value).str();
+    observer.isHidden = !wanted.contains(value);
     observer.channelAxis = channelAxisOf(value);
     auto type = cast<RankedTensorType>(value.getType());
     observer.layout.channels =
         observer.channelAxis < 0 ? 1 : type.getDimSize(observer.channelAxis);
     observer.layout.bins = spec.bins;
     observer.layout.parts = spec.batch;
-    if (spec.derive)
-      observer.derivation = derivationOf(value, observer, observers, places);
-    if (!observer.derivation) {
+    const Derivations::Plan *plan =
+        derivations ? derivations->find(value) : nullptr;
+    if (plan) {
+      observer.derivation = plan->how;
+      for (Value source : plan->sources)
+        observer.derivation->sources.push_back(places.at(source));
+    }
+    if (observer.isObserved()) {
       observer.offset = result.words;
-      result.words += observer.layout.words();
+      result.words += observer.observedLayout().words();
     }
     places[value] = static_cast<int64_t>(observers.size());
     observers.push_back(std::move(observer));
@@ -176,13 +184,14 @@ static void addObserver(Value value, const Observer &observer,
     b.setInsertionPointAfter(state);
   else
     b.setInsertionPointToStart(cast<BlockArgument>(value).getOwner());
-  onnxq::ObserveOp::create(b, value.getLoc(), b.getStringAttr(observer.name),
-                           value, state.getState(),
-                           b.getI64IntegerAttr(observer.offset),
-                           b.getI64IntegerAttr(observer.channelAxis),
-                           b.getI64IntegerAttr(observer.layout.channels),
-                           b.getI64IntegerAttr(observer.layout.bins),
-                           b.getI64IntegerAttr(observer.layout.parts));
+  onnxq::ObserveOp::create(
+      b, value.getLoc(), b.getStringAttr(observer.name), value,
+      state.getState(), b.getI64IntegerAttr(observer.offset),
+      b.getI64IntegerAttr(observer.channelAxis),
+      b.getI64IntegerAttr(observer.layout.channels),
+      b.getI64IntegerAttr(observer.layout.bins),
+      b.getI64IntegerAttr(observer.layout.parts),
+      observer.hasBinsOnly() ? b.getUnitAttr() : UnitAttr());
 }
 
 FailureOr<Instrumented> onnxquant::instrument(ModuleOp module,
@@ -202,7 +211,8 @@ FailureOr<Instrumented> onnxquant::instrument(ModuleOp module,
   if (failed(values))
     return failure();
   Instrumented result;
-  std::vector<Observer> observers = placeObservers(*values, spec, result);
+  std::vector<Observer> observers =
+      placeObservers(*graph, *values, spec, result);
 
   Builder b(module.getContext());
   unsigned argument = graph->getNumArguments();
@@ -224,7 +234,7 @@ FailureOr<Instrumented> onnxquant::instrument(ModuleOp module,
       body.getArgument(argument));
   // Backwards, so that observers of arguments stand in the arguments' order.
   for (auto [value, observer] : llvm::reverse(llvm::zip(*values, observers)))
-    if (!observer.derivation)
+    if (observer.isObserved())
       addObserver(value, observer, state);
   Operation *end = body.getTerminator();
   OpBuilder atEnd(end);
@@ -309,11 +319,12 @@ struct Instrument : public onnxquant::impl::InstrumentBase<Instrument> {
     spec.nodes.assign(nodes.begin(), nodes.end());
     spec.bins = bins;
     spec.batch = batch;
+    spec.derive = derive;
     nameTensors(getOperation());
     FailureOr<Instrumented> result = instrument(getOperation(), spec);
     if (failed(result))
       return signalPassFailure();
-    numObserved = result->observers.size();
+    numObserved = result->countObserved();
     numUnnamed = result->unnamed;
   }
 };

@@ -141,6 +141,16 @@ public:
   void call(StringRef function, ValueRange operands) {
     func::CallOp::create(*this, function, TypeRange{}, operands);
   }
+  /// Of the record, which has one channel if it has bins only.
+  template <typename Op> Value channels(Op op) {
+    return index(op.getBinsOnly() ? 1 : op.getChannels());
+  }
+  /// Adds the `count` elements from `place` on to the bins of a record.
+  template <typename Op> void addBins(Op op, Value place, Value count) {
+    call("onnxq_bins", {flat(op.getBuffer()), place, count, flat(op.getState()),
+                        index(op.getOffset()), index(op.getParts()),
+                        index(op.getBins()), flat(op.getScratch())});
+  }
 };
 
 } // namespace
@@ -149,6 +159,14 @@ static void lower(onnxq::ObserveOp op) {
   CallEmitter b(op);
   Value buffer = op.getInput();
   int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
+  if (op.getBinsOnly()) {
+    b.call("onnxq_observe_bins",
+           {b.flat(buffer), b.product(buffer, 0, std::min<int64_t>(rank, 1)),
+            b.product(buffer, 0, rank), b.flat(op.getState()),
+            b.index(op.getOffset()), b.index(op.getParts()),
+            b.index(op.getBins())});
+    return;
+  }
   auto axis = static_cast<int64_t>(op.getChannelAxis());
   // One channel is as none: what follows the first axis, which samples lie
   // along, is a row.
@@ -165,10 +183,10 @@ static void lower(onnxq::ObserveOp op) {
 
 static void lower(onnxq::ObserveBeginOp op) {
   CallEmitter b(op);
-  b.call("onnxq_begin", {b.index(op.getFirst()), b.index(op.getChannels()),
-                         b.flat(op.getState()), b.index(op.getOffset()),
-                         b.index(op.getParts()), b.index(op.getBins()),
-                         b.flat(op.getScratch())});
+  b.call("onnxq_begin",
+         {b.index(op.getFirst()), b.channels(op), b.flat(op.getState()),
+          b.index(op.getOffset()), b.index(op.getParts()),
+          b.index(op.getBins()), b.flat(op.getScratch())});
 }
 
 static void lower(onnxq::ObserveSliceOp op) {
@@ -179,15 +197,21 @@ static void lower(onnxq::ObserveSliceOp op) {
   Value channels = b.index(op.getChannels());
   Value row = arith::AddIOp::create(
       b, arith::MulIOp::create(b, op.getOuter(), channels), op.getChannel());
-  b.call("onnxq_slice", {b.flat(buffer), arith::MulIOp::create(b, row, length),
-                         length, op.getOuter(), b.product(buffer, 0, 1),
-                         op.getChannel(), channels, b.flat(op.getState()),
-                         b.index(op.getOffset()), b.index(op.getParts()),
-                         b.index(op.getBins()), b.flat(op.getScratch())});
+  Value place = arith::MulIOp::create(b, row, length);
+  if (op.getBinsOnly())
+    return b.addBins(op, place, length);
+  b.call("onnxq_slice",
+         {b.flat(buffer), place, length, op.getOuter(), b.product(buffer, 0, 1),
+          op.getChannel(), channels, b.flat(op.getState()),
+          b.index(op.getOffset()), b.index(op.getParts()),
+          b.index(op.getBins()), b.flat(op.getScratch())});
 }
 
 static void lower(onnxq::ObserveRowsOp op) {
   CallEmitter b(op);
+  if (op.getBinsOnly())
+    return b.addBins(op, op.getPlace(),
+                     b.index(op.getRows() * op.getChannels()));
   b.call("onnxq_tile",
          {b.flat(op.getBuffer()), op.getPlace(), b.index(op.getRows()),
           op.getRow(), b.index(op.getOuter()), b.index(op.getChannels()),
@@ -198,7 +222,7 @@ static void lower(onnxq::ObserveRowsOp op) {
 
 static void lower(onnxq::ObserveEndOp op) {
   CallEmitter b(op);
-  b.call("onnxq_end", {b.index(op.getChannels()), b.flat(op.getState()),
+  b.call("onnxq_end", {b.channels(op), b.flat(op.getState()),
                        b.index(op.getOffset()), b.index(op.getParts()),
                        b.index(op.getBins()), b.flat(op.getScratch())});
 }

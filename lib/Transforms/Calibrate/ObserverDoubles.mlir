@@ -2,9 +2,9 @@
 // 52 bits: tiles are added up in vectors of double. Where it does, it is
 // ObserverIntegers.mlir, with functions of the same names and the same sums.
 //
-// An accumulator of sums takes 1024 rows, those of squares 256. They start at
-// 1.5 * 2^k, so that what was added to them is the difference of their bits, an
-// integer, and waits as such.
+// Accumulators take 256 rows. They start at 1.5 * 2^k, so that what was added to
+// them is the difference of their bits, an integer, and waits as such: of sums
+// for each channel, of squares for all.
 
 // How many neighbours are looked at together where all are of one channel.
 func.func private @onnxq_lane_count() -> index attributes {onnxq.inline} {
@@ -12,18 +12,38 @@ func.func private @onnxq_lane_count() -> index attributes {onnxq.inline} {
   return %c8 : index
 }
 
-// How many rows may wait.
-func.func private @onnxq_most_rows() -> i32 attributes {onnxq.inline} {
-  %most = arith.constant 1024 : i32
-  return %most : i32
+// How many rows may wait: the squares of eight channels in 256 rows have less
+// than 52 bits.
+func.func private @onnxq_most_rows(%groups: index) -> i32 attributes {onnxq.inline} {
+  %c1 = arith.constant 1 : index
+  %all = arith.constant 524288 : index
+  %some = arith.maxui %groups, %c1 : index
+  %most = arith.divui %all, %some : index
+  %most32 = arith.index_cast %most : index to i32
+  return %most32 : i32
 }
 
-// Adds a sum that waited to the record's.
+// Adds a sum that waited to the record's: a multiple of 2^(e - 169).
 func.func private @onnxq_settle_sum(%state: memref<?xi64>, %at: index, %sum: i64, %e: i32) attributes {onnxq.inline} {
-  %bias = arith.constant 224 : i64
-  %value = arith.bitcast %sum : i64 to f64
-  func.call @onnxq_add(%state, %at, %value, %bias) : (memref<?xi64>, index, f64, i64) -> ()
+  %l55 = arith.constant 55 : i64
+  %e64 = arith.extui %e : i32 to i64
+  %p = arith.addi %e64, %l55 : i64
+  func.call @onnxq_add_integer(%state, %at, %sum, %p) : (memref<?xi64>, index, i64, i64) -> ()
   return
+}
+
+// Where the accumulator of a band's sums starts.
+func.func private @onnxq_sum_start(%e: i32) -> vector<8xf64> attributes {onnxq.inline} {
+  %l52 = arith.constant 52 : i64
+  %l906 = arith.constant 906 : i64
+  %half = arith.constant 2251799813685248 : i64
+  %e64 = arith.extui %e : i32 to i64
+  %exponent = arith.addi %e64, %l906 : i64
+  %shifted = arith.shli %exponent, %l52 : i64
+  %bits = arith.ori %shifted, %half : i64
+  %start = arith.bitcast %bits : i64 to f64
+  %starts = vector.broadcast %start : f64 to vector<8xf64>
+  return %starts : vector<8xf64>
 }
 
 // The powers of two that integers waiting are multiples of, above 2^-352: they
@@ -257,6 +277,7 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
   %lowbits = arith.subi %startbits, %l44 : i64
   %low = arith.bitcast %lowbits : i64 to f64
   %zero = vector.broadcast %low : f64 to vector<8xf64>
+  %s = func.call @onnxq_sum_start(%e) : (i32) -> vector<8xf64>
   %upper = arith.addi %acc, %c16 : index
   %lower = arith.addi %acc, %c32 : index
   %has = arith.cmpi ugt, %bins, %c0 : index
@@ -285,8 +306,6 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
     %pmn = arith.addi %at, %c16 : index
     %pmx = arith.addi %at, %c24 : index
     %pn = arith.addi %at, %c32 : index
-    %sb = vector.load %scratch[%at] : memref<?xi32>, vector<16xi32>
-    %s = vector.bitcast %sb : vector<16xi32> to vector<8xf64>
     %mnb = vector.load %scratch[%pmn] : memref<?xi32>, vector<8xi32>
     %mxb = vector.load %scratch[%pmx] : memref<?xi32>, vector<8xi32>
     %mn = arith.bitcast %mnb : vector<8xi32> to vector<8xf32>
@@ -340,10 +359,9 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
       scf.yield %a#0, %a#1, %a#2 : vector<8xf64>, vector<8xf64>, vector<8xf64>
     }
     %w:4 = scf.if %h#1 -> (vector<8xf64>, vector<8xf64>, vector<8xi32>, i1) {
-      %s2 = vector.bitcast %added#0 : vector<8xf64> to vector<16xi32>
       %mn2 = arith.bitcast %v#3 : vector<8xf32> to vector<8xi32>
       %mx2 = arith.bitcast %v#4 : vector<8xf32> to vector<8xi32>
-      vector.store %s2, %scratch[%at] : memref<?xi32>, vector<16xi32>
+      func.call @onnxq_let_wait(%scratch, %at, %added#0, %s) : (memref<?xi32>, index, vector<8xf64>, vector<8xf64>) -> ()
       vector.store %mn2, %scratch[%pmn] : memref<?xi32>, vector<8xi32>
       vector.store %mx2, %scratch[%pmx] : memref<?xi32>, vector<8xi32>
       %n0 = memref.load %scratch[%pn] : memref<?xi32>

@@ -13,7 +13,7 @@
 // one below 2^38 for each element; so do the sums, all as integers.
 
 // How many rows may wait: of 4096 channels, eight lanes have 2^23 elements then.
-func.func private @onnxq_most_rows() -> i32 attributes {onnxq.inline} {
+func.func private @onnxq_most_rows(%groups: index) -> i32 attributes {onnxq.inline} {
   %most = arith.constant 16384 : i32
   return %most : i32
 }

@@ -317,7 +317,8 @@ func.func private @onnxq_tile(%x: memref<?xf32>, %begin: index, %rows: index, %o
   %c7 = arith.constant 7 : index
   %c8 = arith.constant 8 : index
   %i0 = arith.constant 0 : i32
-  %most = func.call @onnxq_most_rows() : () -> i32
+  %groups = func.call @onnxq_groups(%channels) : (index) -> index
+  %most = func.call @onnxq_most_rows(%groups) : (index) -> i32
   %l1 = arith.constant 1 : i64
   %has = arith.cmpi ugt, %bins, %c0 : index
   %stride = func.call @onnxq_stride(%bins) : (index) -> index
@@ -365,7 +366,6 @@ func.func private @onnxq_tile(%x: memref<?xf32>, %begin: index, %rows: index, %o
   }
   %r:2 = func.call @onnxq_add_groups(%x, %begin, %rows, %o, %outer, %channels, %state, %base, %parts, %bins, %scratch, %e)
       : (memref<?xf32>, index, index, index, index, index, memref<?xi64>, index, index, index, memref<?xi32>, i32) -> (i32, i1)
-  %groups = func.call @onnxq_groups(%channels) : (index) -> index
   // Channels that have no room there.
   %done = arith.muli %groups, %c8 : index
   %room = arith.minui %done, %channels : index

@@ -462,3 +462,48 @@ func.func private @onnxq_observe(%x: memref<?xf32>, %first: index, %outer: index
   func.call @onnxq_end(%channels, %state, %base, %parts, %bins, %scratch) : (index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
   return
 }
+
+// Adds the `n` elements from x[begin] on to the histogram only.
+func.func private @onnxq_bins(%x: memref<?xf32>, %begin: index, %n: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c7 = arith.constant 7 : index
+  %c2048 = arith.constant 2048 : index
+  %limit = arith.constant 2123789977 : i32
+  %half = arith.divui %bins, %c2 : index
+  %pexp = arith.addi %base, %c7 : index
+  %p:4 = func.call @onnxq_places(%base, %parts, %c1) : (index, index, index) -> (index, index, index, index)
+  // Pieces that stay in the cache from one function to the next.
+  scf.for %i = %c0 to %n step %c2048 {
+    %left = arith.subi %n, %i : index
+    %m = arith.minui %left, %c2048 : index
+    %at = arith.addi %begin, %i : index
+    %s:3 = func.call @onnxq_extent(%x, %at, %m) : (memref<?xf32>, index, index) -> (f32, f32, i32)
+    %fine = arith.cmpi ult, %s#2, %limit : i32
+    %top = scf.if %fine -> (i32) {
+      scf.yield %s#2 : i32
+    } else {
+      %t:3 = func.call @onnxq_valid_extent(%x, %at, %m, %c1) : (memref<?xf32>, index, index, index) -> (f32, f32, i32)
+      scf.yield %t#2 : i32
+    }
+    func.call @onnxq_distribute(%x, %at, %m, %top, %fine, %state, %pexp, %p#3, %half, %scratch) : (memref<?xf32>, index, index, i32, i1, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+  }
+  return
+}
+
+// The same of a whole tensor of `n` elements, `first` being its first dimension.
+func.func private @onnxq_observe_bins(%x: memref<?xf32>, %first: index, %n: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index) attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c88 = arith.constant 88 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
+  %histograms = arith.muli %stride, %c4 : index
+  %room = arith.addi %histograms, %c88 : index
+  %scratch = memref.alloca(%room) {alignment = 64 : i64} : memref<?xi32>
+  func.call @onnxq_begin(%first, %c1, %state, %base, %parts, %bins, %scratch) : (index, index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+  func.call @onnxq_bins(%x, %c0, %n, %state, %base, %parts, %bins, %scratch) : (memref<?xf32>, index, index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+  func.call @onnxq_end(%c1, %state, %base, %parts, %bins, %scratch) : (index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+  return
+}

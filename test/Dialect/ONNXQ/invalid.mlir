@@ -41,6 +41,14 @@ func.func @beyond(%x: tensor<8xf32>, %state: memref<40xi64>) {
 
 // -----
 
+func.func @bins_only_without_bins(%x: tensor<2x3xf32>, %state: memref<99xi64>) {
+  // expected-error@+1 {{expects bins with bins_only, but got none [C5]}}
+  onnxq.observe "x" %x into %state {bins = 0 : i64, bins_only, channel_axis = 1 : i64, channels = 3 : i64, offset = 1 : i64, parts = 1 : i64} : tensor<2x3xf32>, memref<99xi64>
+  return
+}
+
+// -----
+
 func.func @first_word(%x: tensor<8xf32>, %state: memref<99xi64>) {
   // expected-error@+1 {{expects a record within}}
   onnxq.observe "x" %x into %state {bins = 0 : i64, channel_axis = -1 : i64, channels = 1 : i64, offset = 0 : i64, parts = 1 : i64} : tensor<8xf32>, memref<99xi64>

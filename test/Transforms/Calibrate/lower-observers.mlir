@@ -47,3 +47,20 @@ func.func @rows(%x: memref<1x4x4x8xf32>, %place: index, %row: index, %scratch: m
 func.func @nothing(%x: memref<4xf32>) {
   return
 }
+
+// -----
+
+// Bins only: the record has one channel, and elements are a row.
+// CHECK-LABEL: func.func @bins
+// CHECK: call @onnxq_observe_bins(
+// CHECK: call @onnxq_begin(%c1{{[_0-9]*}}, %c1{{[_0-9]*}}, %
+// CHECK: call @onnxq_bins(%{{[a-z_0-9]+}}, %arg1, %c32{{[_0-9]*}}, %
+// CHECK: call @onnxq_end(%c1{{[_0-9]*}}, %
+// CHECK: return
+func.func @bins(%x: memref<1x4x4x8xf32>, %place: index, %row: index, %scratch: memref<408xi32>, %state: memref<999xi64>) {
+  onnxq.observe "x" %x into %state {bins = 16 : i64, bins_only, channel_axis = 3 : i64, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : memref<1x4x4x8xf32>, memref<999xi64>
+  onnxq.observe_begin %scratch into %state {bins = 16 : i64, bins_only, channels = 8 : i64, first = 1 : i64, offset = 1 : i64, parts = 1 : i64} : memref<408xi32>, memref<999xi64>
+  onnxq.observe_rows %x[%place] at %row with %scratch into %state {bins = 16 : i64, bins_only, channels = 8 : i64, offset = 1 : i64, outer = 16 : i64, parts = 1 : i64, rows = 4 : i64} : memref<1x4x4x8xf32>, memref<408xi32>, memref<999xi64>
+  onnxq.observe_end %scratch into %state {bins = 16 : i64, bins_only, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : memref<408xi32>, memref<999xi64>
+  return
+}

@@ -31,21 +31,41 @@ struct InstrumentSpec {
 
 /// How the record of a tensor follows from those of others.
 struct Derivation {
-  /// The numbers of their observers.
-  std::vector<int64_t> sources;
-  /// Whether it holds the elements of all, and whether their channels follow
-  /// each other; otherwise it is made of one, each element `times` times.
-  bool isJoined = false, byChannel = false;
+  /// It holds each element of one tensor `times` times; the elements of all,
+  /// whose channels follow each other if `byChannel`; those of one times, or
+  /// plus, a number.
+  enum class Kind { Repeated, Joined, Scaled, Shifted };
+  Kind kind = Kind::Repeated;
   int64_t times = 1;
+  bool byChannel = false;
+  float number = 0;
+  /// The numbers of the others' observers.
+  std::vector<int64_t> sources;
+
+  /// Whether the elements are those of the others: then the histogram follows
+  /// too.
+  bool isMoved() const { return kind <= Kind::Joined; }
 };
 
 struct Observer {
   std::string name;
   int64_t channelAxis = -1;
   ObserverLayout layout;
-  /// The record's first word in the state, if it isn't derived.
-  int64_t offset = 0;
+  /// Whether nobody asked for the tensor, but for one that is derived from it.
+  bool isHidden = false;
   std::optional<Derivation> derivation;
+  /// The first word of what is observed, if anything is.
+  int64_t offset = 0;
+
+  /// Whether only the histogram is observed, and the rest is derived.
+  bool hasBinsOnly() const {
+    return derivation && !derivation->isMoved() && layout.bins > 0;
+  }
+  bool isObserved() const { return !derivation || hasBinsOnly(); }
+  /// Of what is observed.
+  ObserverLayout observedLayout() const {
+    return {hasBinsOnly() ? 1 : layout.channels, layout.bins, layout.parts};
+  }
 };
 
 struct Instrumented {
@@ -55,10 +75,9 @@ struct Instrumented {
   /// Tensors that could not be observed, having no name.
   int64_t unnamed = 0;
 
-  /// How many records are not derived.
   int64_t countObserved() const {
     return llvm::count_if(observers, [](const Observer &observer) {
-      return !observer.derivation;
+      return observer.isObserved();
     });
   }
 };

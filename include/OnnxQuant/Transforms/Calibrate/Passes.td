@@ -41,6 +41,8 @@ def Instrument : Pass<"onnx-instrument", "::mlir::ModuleOp"> {
       "bins of the histograms, a power of two; 0 for none">,
     Option<"batch", "batch", "int64_t", "1",
       "samples that a run can hold at most">,
+    Option<"derive", "derive", "bool", "false",
+      "leave out what follows from other observers, as calibration does">,
   ];
   let statistics = [
     Statistic<"numObserved", "observed", "Tensors that are observed">,

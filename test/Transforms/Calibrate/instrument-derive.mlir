@@ -1,0 +1,54 @@
+// onnx-instrument=derive: what follows from other observers has none, or one that
+// counts bins only; what it follows from has one though nobody asked for it.
+// RUN: onnxq-opt %s --onnx-instrument=derive --split-input-file | FileCheck %s
+// RUN: onnxq-opt %s --onnx-instrument="derive bins=64" --split-input-file | FileCheck %s --check-prefix=BINS
+// RUN: onnxq-opt %s --onnx-instrument="derive nodes=sum" --split-input-file | FileCheck %s --check-prefix=SUM
+
+// CHECK-LABEL: func.func @affine
+// CHECK: onnxq.observe "x"
+// CHECK: onnxq.observe "r"
+// CHECK-NOT: onnxq.observe
+// CHECK: onnx.Return
+// BINS-LABEL: func.func @affine
+// BINS: onnxq.observe "r" {{.*}} {bins = 64 : i64, channel_axis
+// BINS: onnxq.observe "m" {{.*}} {bins = 64 : i64, bins_only, channel_axis
+// BINS: onnxq.observe "a" {{.*}} {bins = 64 : i64, bins_only, channel_axis
+// BINS-NOT: onnxq.observe
+// BINS: onnx.Return
+// SUM-LABEL: func.func @affine
+// SUM-NOT: onnxq.observe "x"
+// SUM: onnxq.observe "r"
+// SUM-NOT: onnxq.observe
+// SUM: onnx.Return
+func.func @affine(%x: tensor<1x3x8x8xf32> {onnx.name = "x"}) -> (tensor<1x3x16x8xf32> {onnx.name = "j"}) {
+  %two = onnx.Constant dense<2.5> : tensor<1xf32>
+  %one = onnx.Constant dense<1.1> : tensor<f32>
+  %r = "onnx.Relu"(%x) {onnx_node_name = "relu", onnx_result_names = ["r"]} : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32>
+  %m = "onnx.Mul"(%r, %two) {onnx_node_name = "product", onnx_result_names = ["m"]} : (tensor<1x3x8x8xf32>, tensor<1xf32>) -> tensor<1x3x8x8xf32>
+  %a = "onnx.Add"(%one, %m) {onnx_node_name = "sum", onnx_result_names = ["a"]} : (tensor<f32>, tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32>
+  %j = "onnx.Concat"(%a, %m) {axis = 2 : si64, onnx_node_name = "join", onnx_result_names = ["j"]} : (tensor<1x3x8x8xf32>, tensor<1x3x8x8xf32>) -> tensor<1x3x16x8xf32>
+  onnx.Return %j : tensor<1x3x16x8xf32>
+}
+
+// -----
+
+// Not with a number for each channel, a factor that loses bits of sums, or a
+// number less an element; nor of half floats, whose rounding is another.
+// CHECK-LABEL: func.func @observed
+// CHECK: onnxq.observe "c"
+// CHECK: onnxq.observe "t"
+// CHECK: onnxq.observe "l"
+// CHECK: onnxq.observe "h"
+// SUM-LABEL: func.func @observed
+// SUM: onnxq.observe "t"
+// SUM-NOT: onnxq.observe "c"
+func.func @observed(%x: tensor<1x3x8x8xf32> {onnx.name = "x"}, %y: tensor<1x3xf16> {onnx.name = "y"}) -> (tensor<1x3x8x8xf32> {onnx.name = "c"}, tensor<1x3x8x8xf32> {onnx.name = "t"}, tensor<1x3x8x8xf32> {onnx.name = "l"}, tensor<1x3xf16> {onnx.name = "h"}) {
+  %each = onnx.Constant dense<[[[1.0]], [[2.0]], [[3.0]]]> : tensor<3x1x1xf32>
+  %tiny = onnx.Constant dense<1.1e-6> : tensor<f32>
+  %half = onnx.Constant dense<2.0> : tensor<f16>
+  %c = "onnx.Mul"(%x, %each) {onnx_node_name = "each", onnx_result_names = ["c"]} : (tensor<1x3x8x8xf32>, tensor<3x1x1xf32>) -> tensor<1x3x8x8xf32>
+  %t = "onnx.Mul"(%x, %tiny) {onnx_node_name = "sum", onnx_result_names = ["t"]} : (tensor<1x3x8x8xf32>, tensor<f32>) -> tensor<1x3x8x8xf32>
+  %l = "onnx.Sub"(%tiny, %x) {onnx_node_name = "less", onnx_result_names = ["l"]} : (tensor<f32>, tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32>
+  %h = "onnx.Mul"(%y, %half) {onnx_node_name = "half", onnx_result_names = ["h"]} : (tensor<1x3xf16>, tensor<f16>) -> tensor<1x3xf16>
+  onnx.Return %c, %t, %l, %h : tensor<1x3x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x3xf16>
+}
