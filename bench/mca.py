@@ -29,11 +29,17 @@ PROCESSORS = [
     ("riscv64+v", "sifive-x280", "riscv64-linux-gnu"),
     ("riscv64+v", "spacemit-x60", "riscv64-linux-gnu"),
 ]
-# Products that a sum begins with, too: they have no sum to add to.
+# Products that a sum begins with, too: they have no sum to add to. Those of floats count in layers of floats only, as
+# others have them in their epilogues.
 MULTIPLY = re.compile(r"^\s*(fmla|fmadd|[su]mlal2?|[su]mull2?|vwmul(u|su)?\.\w+|(us|su|s|u)dot|[us]*mmla|mla|vf(n?m|w?m)acc\.\w+|vw?macc(u|su|us)?\.\w+|"
                       r"vfmadd\.\w+|vmadd\.\w+|vfmadd\d+[ps][sd]|vpmaddwd|vpmaddubsw|vpdpbusd)\b")
+FLOAT_PRODUCT = re.compile(r"^\s*(fmul|vfmul\.\w+)\b")
 LABEL = re.compile(r"^(\.?[A-Za-z_$][\w.$]*):")
 BRANCH = re.compile(r"^\s*(b\.?\w*|cbn?z|tbn?z|j\w*|bnez?|beqz?|blt[uz]*|bge[uz]*|bgt[uz]*|ble[uz]*)\s+(.*)$")
+
+
+def multiplies(line, kind):
+    return bool(MULTIPLY.match(line) or kind == "float" and FLOAT_PRODUCT.match(line))
 
 
 class NoLoop(Exception):
@@ -69,13 +75,13 @@ def instructions(lines):
     return kept
 
 
-def main_loop(assembly):
+def main_loop(assembly, kind):
     """The loop with the most multiply-adds, and the vector setting it starts with (RISC-V), or None."""
     lines = assembly.splitlines()
     best, start = [], 0
     for first, body in loops(lines):
-        count = sum(bool(MULTIPLY.match(line)) for line in body)
-        if count > sum(bool(MULTIPLY.match(line)) for line in best):
+        count = sum(multiplies(line, kind) for line in body)
+        if count > sum(multiplies(line, kind) for line in best):
             best, start = body, first
     # A turn begins with the setting that the one before ended with.
     before = [*reversed(best), *reversed(lines[:start])]
@@ -83,7 +89,7 @@ def main_loop(assembly):
     return instructions(best), setting
 
 
-def simulate(body, setting, processor, triple):
+def simulate(body, setting, processor, triple, kind):
     """Cycles per pass, and by throughput the time of the multiply-adds alone, of the loads alone and of all there is."""
     text = "\n".join(body) + "\n"
     if setting and triple.startswith("riscv"):
@@ -97,7 +103,7 @@ def simulate(body, setting, processor, triple):
         raise NoLoop(process.stderr.strip().splitlines()[0][:200])
     region = json.loads(process.stdout)["CodeRegions"][0]
     infos = region["InstructionInfoView"]["InstructionList"]
-    bound = sum(info["RThroughput"] for info, line in zip(infos, body) if MULTIPLY.match(line))
+    bound = sum(info["RThroughput"] for info, line in zip(infos, body) if multiplies(line, kind))
     loads = sum(info["RThroughput"] for info in infos if info["mayLoad"])
     summary = region["SummaryView"]
     return {"cycles": summary["TotalCycles"] / 200, "bound": bound, "loads": loads, "whole": summary["BlockRThroughput"]}
@@ -112,14 +118,14 @@ def row(layer, kind, target, processor, triple, folder):
     if outcome.status:
         said = outcome.stderr.strip().splitlines()
         return {**record, "problem": said[0][:200] if said else outcome.ended()}
-    body, setting = main_loop(assembly.read_text())
-    if not any(MULTIPLY.match(line) for line in body):
+    body, setting = main_loop(assembly.read_text(), kind)
+    if not any(multiplies(line, kind) for line in body):
         return {**record, "problem": "no loop with multiply-add instructions"}
     try:
-        times = simulate(body, setting, processor, triple)
+        times = simulate(body, setting, processor, triple, kind)
     except NoLoop as reason:
         return {**record, "problem": str(reason)}
-    return {**record, "instructions": len(body), "multiply_adds": sum(bool(MULTIPLY.match(line)) for line in body),
+    return {**record, "instructions": len(body), "multiply_adds": sum(multiplies(line, kind) for line in body),
             **times, "percent": 100 * times["bound"] / times["cycles"], "percent_of_whole": 100 * times["whole"] / times["cycles"]}
 
 

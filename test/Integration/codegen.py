@@ -252,6 +252,27 @@ def check_threads_of_bytes(folder):
             tally.result(f"{height} rows of bytes in {threads} threads", problem)
 
 
+def check_rows(folder):
+    """Products of more and more rows, in tiles of one height or two, in blocks or not: a row's bits are the same in all."""
+    for depth in (64, 1024, 3072):
+        x, w = rng.standard_normal((131, depth)).astype(np.float32), rng.standard_normal((depth, 72)).astype(np.float32)
+        expected = None
+        for rows, threads in ((131, 1), (131, 2), (128, 1), (128, 3), (100, 2), (64, 1), (49, 1), (49, 2), (13, 1), (7, 1), (1, 1)):
+            name = f"{rows} rows of {depth} products in {threads} threads"
+            path, where = folder / f"rows{depth}-{rows}.onnx", folder / f"rows{depth}-{rows}-{threads}"
+            save(path, [helper.make_node("MatMul", ["x", "w"], ["y"])], [("x", [rows, depth])], [("y", [rows, 72])], [("w", w)])
+            np.save(folder / "rows.npy", x[:rows])
+            problem = complaint(run("run", path, "--input", f"x={folder / 'rows.npy'}", "--threads", str(threads), "--output-dir", where, "--quiet"))
+            if not problem:
+                got = np.load(where / "y.npy")
+                if expected is None:
+                    error = np.abs(got - x.astype(np.float64) @ w).max()
+                    problem, expected = None if error < 1e-3 else f"off by {error}", got
+                elif got.tobytes() != expected[:rows].tobytes():
+                    problem = "other bits than with more rows"
+            tally.result(name, problem)
+
+
 def check_transformed(folder):
     """A transformed convolution whose columns fill no panel: shared by blocks and by columns, whatever the caches."""
     x, w = rng.standard_normal((2, 32, 15, 13)).astype(np.float32), rng.standard_normal((112, 32, 3, 3)).astype(np.float32) / 17
@@ -403,6 +424,7 @@ def main():
         model = network(folder / "network.onnx")
         check_threads(folder, model)
         check_threads_of_bytes(folder)
+        check_rows(folder)
         check_transformed(folder)
         check_objects(folder, model)
         check_cache(folder, model)

@@ -114,7 +114,7 @@ def add_products():
         x, y = random(2, 3, 4, kind=kind), random(4, 5, kind=kind)
         case(f"matmul-{np.dtype(kind).name}", "MatMul", [x, y], [(x.astype(F64) @ y).astype(kind)], opset=13)
     for name, a, b in (("2d", (20, 512), (512, 1024)), ("batch", (2, 20, 512), (2, 512, 1024)), ("deep", (100, 3072), (3072, 48)),
-                       ("odd", (40, 3067), (3067, 40)), ("tall", (320, 2700), (2700, 130))):
+                       ("odd", (40, 3067), (3067, 40)), ("tall", (320, 2700), (2700, 130)), ("short", (49, 2048), (2048, 72))):
         x, y = random(*a), random(*b)
         case(f"matmul-blocks-{name}", "MatMul", [x, y], [x @ y], lists=[1], opset=13)
     for left, right, rows in itertools.product((0, 1), (0, 1), (1, 5)):

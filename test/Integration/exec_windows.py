@@ -55,6 +55,13 @@ class WindowCase(Case):
         return [helper.make_node(self.op, names, ["y0"], name="node", **self.attributes)]
 
 
+class SignCase(WindowCase):
+    """A node whose zeros tell their sign: the result is 1 / y."""
+
+    def nodes(self, names, constants):
+        return [helper.make_node(self.op, names, ["y"], name="node", **self.attributes), helper.make_node("Reciprocal", ["y"], ["y0"])]
+
+
 class RoundedCase(WindowCase):
     """A node whose result is quantized; `scale` and `zero` are constant."""
 
@@ -123,6 +130,10 @@ def add_sliding(count):
         x, w = rng.integers(0, 256, shape).astype(np.uint8), rng.integers(-128, 128, [channels, 1, *kernel]).astype(np.int8)
         y = reference.conv(x.astype(np.float64) - zero, w.astype(np.float64), **attributes).astype(np.int32)
         CASES[f"sliding-{number}"] = WindowCase("ConvInteger", [x, w, np.array(zero)], [y], **attributes)
+    # Sums begin with a positive zero: those of negative zeros are one, whatever zero is added to them.
+    x, w = np.zeros((1, 16, 9, 9), np.float32), np.full((16, 1, 3, 3), -1, np.float32)
+    for name, bias in (("none", []), ("negative", [np.full(16, -0.0, np.float32)]), ("positive", [np.zeros(16, np.float32)])):
+        CASES[f"sliding-zeros-{name}"] = SignCase("Conv", [x, w, *bias], [np.full(x.shape, np.inf, np.float32)], pads=[1] * 4, group=16)
 
 
 def add_paired(count):

@@ -18,8 +18,9 @@ using namespace onnxquant::kernels;
 
 /// The products of a sum in a block: their weights are half of a cache.
 static constexpr int64_t mostDepth = 384, leastDepth = 96;
-/// The most rows and columns of a block.
-static constexpr int64_t mostRows = 144, mostColumns = 128;
+/// The most rows and columns of a block: with its input and its sums half of
+/// the second level of cache stays free, as pages fall on others' places.
+static constexpr int64_t mostRows = 96, mostColumns = 128;
 /// Parts of a contraction that threads may share.
 static constexpr int64_t enoughParts = 16;
 /// Weights of a panel that stay in the second level of cache.
@@ -73,9 +74,9 @@ void BlockedContractLowering::emitPanels(int64_t rows, Value panels,
   int64_t count = *KernelBuilder::known(panels);
   if (!isWorthIt(count, rows))
     return ContractLowering::emitPanels(rows, panels, firstPanel, columns);
-  Value tiles = b.ceilDiv(numRows, b.index(rows));
-  Value rowBlocks = b.ceilDiv(tiles, b.index(mostRows / rows));
-  tilesOfBlock = b.ceilDiv(tiles, rowBlocks);
+  RowTiles tiles = coverRows(rows);
+  Value rowBlocks = b.ceilDiv(tiles.count, b.index(mostRows / tiles.rows));
+  tilesOfBlock = b.ceilDiv(tiles.count, rowBlocks);
   int64_t parts =
       packing.getGroups() * KernelBuilder::known(rowBlocks).value_or(1);
   panelsOfBlock = std::clamp<int64_t>(
@@ -86,20 +87,23 @@ void BlockedContractLowering::emitPanels(int64_t rows, Value panels,
          [&](ArrayRef<Value> at) {
            Value first = b.mul(at[2], panelsOfBlock);
            Value number = b.min(b.index(panelsOfBlock), b.sub(panels, first));
-           emitBlock(at[0], b.mul(at[1], tilesOfBlock),
-                     b.add(firstPanel, first), number, rows, columns);
+           emitBlock(at[0], tiles, b.mul(at[1], tilesOfBlock),
+                     b.add(firstPanel, first), number, columns);
          });
 }
 
 /// A block of rows and panels, by blocks of depth.
-void BlockedContractLowering::emitBlock(Value group, Value firstTile,
-                                        Value firstPanel, Value panels,
-                                        int64_t rows, int64_t columns) {
+void BlockedContractLowering::emitBlock(Value group, const RowTiles &tiles,
+                                        Value firstTile, Value firstPanel,
+                                        Value panels, int64_t columns) {
   // Memory of this block only, whichever thread computes it.
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   Value stack = LLVM::StackSaveOp::create(b, pointer);
-  int64_t most = KernelBuilder::known(tilesOfBlock).value_or(mostRows / rows);
-  tileFloats = rows * columns;
+  int64_t most =
+      KernelBuilder::known(tilesOfBlock).value_or(mostRows / tiles.rows);
+  // The last block may have fewer tiles.
+  Value number = b.min(tilesOfBlock, b.sub(tiles.count, firstTile));
+  tileFloats = tiles.rows * columns;
   auto type = MemRefType::get(panelsOfBlock * most * tileFloats, sumType);
   scratch = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64));
   auto repeat = [&](Value count, function_ref<void(Value)> body) {
@@ -110,16 +114,15 @@ void BlockedContractLowering::emitBlock(Value group, Value firstTile,
   };
   repeat(b.index(depth->count), [&](Value block) {
     repeat(panels, [&](Value panel) {
-      repeat(tilesOfBlock, [&](Value tile) {
-        TilePlace place = {{},
-                           group,
-                           b.add(firstPanel, panel),
-                           getTileRow(b.add(firstTile, tile), rows),
-                           rows,
-                           columns};
+      repeat(number, [&](Value tile) {
+        TilePlace place = {{}, group, b.add(firstPanel, panel), {}, 0, columns};
         Value kept = b.add(b.mul(panel, most), tile);
         fetchNext(place, block, b.add(panel, 1), panels, tile);
-        emitPart(place, block, b.mul(kept, tileFloats));
+        emitRows(tiles, b.add(firstTile, tile), [&](Value row, int64_t count) {
+          place.row = row;
+          place.rows = count;
+          emitPart(place, block, b.mul(kept, tileFloats));
+        });
       });
     });
   });

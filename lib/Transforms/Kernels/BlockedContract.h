@@ -20,14 +20,15 @@ public:
   BlockedContractLowering(onnxq::ContractOp op, const TargetInfo &target);
 
 protected:
+  bool hasShortTiles() override { return true; }
   void emitPanels(int64_t rows, mlir::Value panels, mlir::Value firstPanel,
                   int64_t columns) override;
 
 private:
   bool isWorthIt(int64_t panels, int64_t rows);
-  void emitBlock(mlir::Value group, mlir::Value firstTile,
-                 mlir::Value firstPanel, mlir::Value panels, int64_t rows,
-                 int64_t columns);
+  void emitBlock(mlir::Value group, const RowTiles &tiles,
+                 mlir::Value firstTile, mlir::Value firstPanel,
+                 mlir::Value panels, int64_t columns);
   void fetchNext(const TilePlace &place, mlir::Value block,
                  mlir::Value nextPanel, mlir::Value panels, mlir::Value tile);
   void emitPart(const TilePlace &place, mlir::Value block, mlir::Value kept);

@@ -17,6 +17,15 @@ struct TilePlace {
   int64_t rows, columns;
 };
 
+/// How tiles cover all rows: the first `tall` of `count` have `rows` rows, the
+/// others one less. Without `tall` all have as many, and the last one begins
+/// earlier.
+struct RowTiles {
+  int64_t rows;
+  mlir::Value count;
+  std::optional<int64_t> tall;
+};
+
 /// Where a row's elements are read: a buffer and a place in it.
 struct RowSource {
   mlir::Value memory, place;
@@ -37,8 +46,14 @@ protected:
   virtual int64_t getLastRows(int64_t rows, int64_t columns) { return rows; }
   virtual void emitPanels(int64_t rows, mlir::Value panels,
                           mlir::Value firstPanel, int64_t columns);
-  /// The place of the tile with number `tile` among those of all rows.
-  mlir::Value getTileRow(mlir::Value tile, int64_t rows);
+  /// Whether a tile of a row less takes less time.
+  virtual bool hasShortTiles() { return false; }
+  /// Tiles of up to `rows` rows.
+  RowTiles coverRows(int64_t rows);
+  /// Emits the tile with number `tile`: `body` gets its first row and how many
+  /// it has.
+  void emitRows(const RowTiles &tiles, mlir::Value tile,
+                llvm::function_ref<void(mlir::Value, int64_t)> body);
   /// Tiles whose input stays in the cache while all panels pass by.
   int64_t getTilesInCache(int64_t rows);
   /// The blocks of tiles that are computed one after the other, or by one

@@ -34,8 +34,11 @@ static bool hasLongEpilogue(onnxq::ContractOp op) {
       .wasInterrupted();
 }
 
-/// Tiles of a thread that takes rows of its own: it may repeat one of them.
+/// Tiles of a thread that takes rows of its own: another may have one less.
 static constexpr int64_t leastTiles = 16;
+/// One row in so many that isn't computed twice is worth a second form of the
+/// kernel.
+static constexpr int64_t worthRows = 64;
 /// Weights that stay in a cache near the processor by themselves.
 static constexpr int64_t smallWeights = 128 * 1024;
 /// Bytes that a cache takes at once, and how many of these a tile asks for
@@ -197,11 +200,11 @@ Value ContractLowering::countBlocks(Value tiles, int64_t rows) {
 
 void ContractLowering::emitPanels(int64_t rows, Value panels, Value firstPanel,
                                   int64_t columns) {
-  Value tiles = b.ceilDiv(numRows, b.index(rows));
+  RowTiles tiles = coverRows(rows);
   // Blocks of tiles whose input stays in the cache, as equal as possible.
   bool isSingle = KernelBuilder::known(panels) == 1;
-  Value blocks = isSingle ? b.index(1) : countBlocks(tiles, rows);
-  Value tilesOfBlock = isSingle ? tiles : b.ceilDiv(tiles, blocks);
+  Value blocks = isSingle ? b.index(1) : countBlocks(tiles.count, tiles.rows);
+  Value tilesOfBlock = isSingle ? tiles.count : b.ceilDiv(tiles.count, blocks);
   Value groups = b.index(packing.getGroups());
   SmallVector<Value> counts(output.sizes.begin(),
                             output.sizes.begin() + batches);
@@ -210,22 +213,61 @@ void ContractLowering::emitPanels(int64_t rows, Value panels, Value firstPanel,
     SmallVector<Value> batch(at.take_front(batches));
     at = at.drop_front(batches);
     Value tile = b.add(b.mul(at[1], tilesOfBlock), at[3]);
-    TilePlace place = {
-        batch, at[0],  b.add(firstPanel, at[2]), getTileRow(tile, rows),
-        rows,  columns};
+    // The last block may have fewer tiles.
+    OpBuilder::InsertionGuard guard(b);
+    if (!isSingle && KernelBuilder::known(b.sub(b.mul(blocks, tilesOfBlock),
+                                                tiles.count)) != 0) {
+      Value isThere = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, tile,
+                                            tiles.count);
+      auto branch = scf::IfOp::create(b, isThere, /*withElseRegion=*/false);
+      b.setInsertionPoint(branch.thenYield());
+    }
+    TilePlace place = {batch, at[0], b.add(firstPanel, at[2]), {}, 0, columns};
     ahead = {};
     if (!isSingle && asksAhead() &&
         packing.getSize() * getWeightBytes() > smallWeights)
       fetchWeights(b.add(getWeights(place), packing.getPanelSize()),
                    packing.getPanelSize(), at[3], tilesOfBlock,
                    packing.getDepth() / run, run);
-    emitTile(place);
+    emitRows(tiles, tile, [&](Value row, int64_t count) {
+      place.row = row;
+      place.rows = count;
+      emitTile(place);
+    });
   });
 }
 
-/// The last tile begins earlier, and repeats some rows.
-Value ContractLowering::getTileRow(Value tile, int64_t rows) {
-  return b.min(b.mul(tile, rows), b.sub(numRows, b.index(rows)));
+/// As many tiles as tall ones would be, some of them a row shorter: no row is
+/// computed twice. That is a second form of the kernel, which few rows aren't
+/// worth.
+RowTiles ContractLowering::coverRows(int64_t rows) {
+  RowTiles tiles = {rows, b.ceilDiv(numRows, b.index(rows)), std::nullopt};
+  std::optional<int64_t> all = KernelBuilder::known(numRows);
+  if (!all || !hasShortTiles())
+    return tiles;
+  int64_t count = llvm::divideCeil(*all, rows);
+  if ((count * rows - *all) * worthRows < *all)
+    return tiles;
+  tiles.rows = llvm::divideCeil(*all, count);
+  if (int64_t shorter = count * tiles.rows - *all)
+    tiles.tall = count - shorter;
+  return tiles;
+}
+
+void ContractLowering::emitRows(const RowTiles &tiles, Value tile,
+                                function_ref<void(Value, int64_t)> body) {
+  Value row = b.mul(tile, tiles.rows);
+  if (!tiles.tall)
+    return body(b.min(row, b.sub(numRows, b.index(tiles.rows))), tiles.rows);
+  Value tall = b.index(*tiles.tall);
+  Value isTall =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, tile, tall);
+  auto branch = scf::IfOp::create(b, isTall, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenYield());
+  body(row, tiles.rows);
+  b.setInsertionPoint(branch.elseYield());
+  body(b.add(b.mul(tile, tiles.rows - 1), tall), tiles.rows - 1);
 }
 
 bool ContractLowering::asksAhead() {

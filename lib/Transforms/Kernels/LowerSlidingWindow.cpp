@@ -40,11 +40,15 @@ protected:
 
 private:
   using Taps = ArrayRef<std::pair<int64_t, int64_t>>;
-  /// Sums of a row of the output, and the row of taps that comes next.
+  /// Sums of a row of the output, and the row of taps that comes next. Those
+  /// that have no products yet are none.
   struct OpenRow {
     SmallVector<Value> sums;
     int64_t tap;
   };
+  OpenRow openRow(size_t columns);
+  bool isPerChannel(AffineMap map);
+  std::optional<unsigned> findBias();
   void keepChannel(Value channel);
   void addRow(Value row, Value corner, Value channel, Taps taps,
               MutableArrayRef<OpenRow> open);
@@ -58,6 +62,10 @@ private:
   /// channels.
   SmallVector<SmallVector<Value>> factors;
   SmallVector<Value> kept;
+  /// The extra that the epilogue adds to sums of floats first. Such sums begin
+  /// with a product: without the zero in front of it only zeros may have
+  /// another sign, which this extra takes from them.
+  std::optional<unsigned> bias;
 };
 } // namespace
 
@@ -87,6 +95,7 @@ SlidingWindowLowering::SlidingWindowLowering(onnxq::WindowOp op,
     columns = 1;
   rowsOfBlock = std::min(rowsOfBlock, mostRows);
   kept.resize(extras.size());
+  bias = findBias();
 }
 
 int64_t SlidingWindowLowering::getBlockVectors() {
@@ -102,19 +111,45 @@ int64_t SlidingWindowLowering::getBlockVectors() {
 // What stays in registers
 //===----------------------------------------------------------------------===//
 
+/// Whether an extra is the same for all places of a channel.
+bool SlidingWindowLowering::isPerChannel(AffineMap map) {
+  return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    return !dim || dim.getPosition() == spatial + 1;
+  });
+}
+
+std::optional<unsigned> SlidingWindowLowering::findBias() {
+  Block &block = op.getEpilogue().front();
+  Value sum = block.getArgument(0);
+  auto add = sum.hasOneUse() ? dyn_cast<arith::AddFOp>(*sum.user_begin())
+                             : arith::AddFOp();
+  if (!add)
+    return std::nullopt;
+  auto extra = dyn_cast<BlockArgument>(add.getLhs() == sum ? add.getRhs()
+                                                           : add.getLhs());
+  if (!extra || extra == sum || extra.getOwner() != &block ||
+      !extra.hasOneUse())
+    return std::nullopt;
+  unsigned number = extra.getArgNumber() - 1;
+  return isPerChannel(op.getMaps()[number]) ? std::optional(number)
+                                            : std::nullopt;
+}
+
 void SlidingWindowLowering::keepChannel(Value channel) {
   factors.clear();
   for (int64_t tap = 0; tap < height * length; ++tap)
     factors.push_back(loadWeights(TapRow{b.index(0), b.index(0)}, b.index(tap),
                                   channel, lanes));
   for (auto [number, map] : llvm::enumerate(op.getMaps())) {
-    bool isPerChannel = llvm::all_of(map.getResults(), [&](AffineExpr expr) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      return !dim || dim.getPosition() == spatial + 1;
-    });
-    if (isPerChannel)
-      kept[number] =
-          WindowLowering::loadExtra(number, b.index(0), channel, lanes);
+    if (!isPerChannel(map))
+      continue;
+    Value extra = WindowLowering::loadExtra(number, b.index(0), channel, lanes);
+    // Never a negative zero, which added to one would be one.
+    if (number == bias)
+      extra = arith::AddFOp::create(b, extra,
+                                    b.zeros(lanes, extras[number].element));
+    kept[number] = extra;
   }
 }
 
@@ -128,6 +163,13 @@ Value SlidingWindowLowering::loadExtra(size_t number, Value column,
 //===----------------------------------------------------------------------===//
 // Rows
 //===----------------------------------------------------------------------===//
+
+SlidingWindowLowering::OpenRow SlidingWindowLowering::openRow(size_t columns) {
+  OpenRow row = {{}, 0};
+  for (size_t i = 0; i < columns; ++i)
+    row.sums.append(bias ? SmallVector<Value>(1) : math->start());
+  return row;
+}
 
 /// What row `row` of the input adds to the open rows of the output.
 void SlidingWindowLowering::addRow(Value row, Value corner, Value channel,
@@ -148,15 +190,21 @@ void SlidingWindowLowering::addRow(Value row, Value corner, Value channel,
           Value at = b.mul(b.add(corner, x), in.strides[spatial]);
           element = loadElement(source, b.add(at, channel), lanes);
         }
-        SmallVector<Value> sum =
-            math->step(ArrayRef(each.sums).slice(i * vectors, vectors), element,
-                       factors[each.tap * length + tap]);
-        llvm::copy(sum, each.sums.begin() + i * vectors);
+        ArrayRef<Value> factor = factors[each.tap * length + tap];
+        ArrayRef<Value> sum = ArrayRef(each.sums).slice(i * vectors, vectors);
+        SmallVector<Value> next = sum[0] ? math->step(sum, element, factor)
+                                         : math->begin(element, factor);
+        llvm::copy(next, each.sums.begin() + i * vectors);
       }
     }
   }
-  for (OpenRow &each : open)
+  for (OpenRow &each : open) {
     ++each.tap;
+    // Columns without taps.
+    for (Value &sum : each.sums)
+      if (!sum)
+        sum = math->start()[0];
+  }
 }
 
 /// Takes the input's row that ends the sums of row `row` of the output. Carried
@@ -170,10 +218,7 @@ SmallVector<Value> SlidingWindowLowering::finishRow(Value row, Value column,
   for (int64_t i = 0; i + 1 < height; ++i)
     open.push_back(
         {SmallVector<Value>(carried.slice(i * each, each)), height - 1 - i});
-  OpenRow last = {{}, 0};
-  for (size_t i = 0; i < taps.size(); ++i)
-    last.sums.append(math->start());
-  open.push_back(last);
+  open.push_back(openRow(taps.size()));
   Value source = b.add(row, height - 1 - op.getPads()[0]);
   addRow(source, corner, channel, taps, open);
 
@@ -201,10 +246,7 @@ void SlidingWindowLowering::emitInside(Value column, Value channel, Taps taps,
   Value corner = b.sub(column, b.index(op.getPads()[1]));
   SmallVector<OpenRow> open;
   for (int64_t i = 0; i + 1 < height; ++i) {
-    OpenRow row = {{}, 0};
-    for (size_t j = 0; j < taps.size(); ++j)
-      row.sums.append(math->start());
-    open.push_back(row);
+    open.push_back(openRow(taps.size()));
     addRow(b.add(first, i - op.getPads()[0]), corner, channel, taps, open);
   }
   SmallVector<Value> carried;

@@ -47,6 +47,11 @@ public:
   /// Takes one tap, or one of each of two rows.
   virtual Vectors step(VectorsRef sums, VectorsRef element,
                        VectorsRef weight) = 0;
+  /// The first tap, with nothing before it: a sum of floats that is zero may
+  /// have another sign.
+  virtual Vectors begin(VectorsRef element, VectorsRef weight) {
+    return step(start(), element, weight);
+  }
   virtual mlir::Value join(VectorsRef sums) { return sums.front(); }
 };
 std::unique_ptr<WindowMath> makeWindowMath(onnxq::WindowOp op, KernelBuilder &b,

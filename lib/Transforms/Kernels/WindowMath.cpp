@@ -47,6 +47,12 @@ public:
     Value product = arith::MulFOp::create(b, element[0], weight[0]);
     return {arith::AddFOp::create(b, sums[0], product)};
   }
+  SmallVector<Value> begin(ArrayRef<Value> element,
+                           ArrayRef<Value> weight) override {
+    if (kind != WindowKind::MulAdd)
+      return step(start(), element, weight);
+    return {arith::MulFOp::create(b, element[0], weight[0])};
+  }
 
 private:
   KernelBuilder &b;
