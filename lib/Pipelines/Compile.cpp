@@ -82,6 +82,7 @@ void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
   pm.addPass(createHoistChecks());
   pm.addPass(createFuseObservers());
   pm.addPass(createCarryInPlace());
+  pm.addPass(createExpandAtLoad());
   pm.addPass(createOutlineKernels());
   PlanMemoryOptions plan;
   plan.report = options.reportMemory;

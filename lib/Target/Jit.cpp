@@ -7,6 +7,7 @@
 #include "llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h"
 #include "llvm/ExecutionEngine/Orc/MemoryMapper.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
+#include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/TargetSelect.h"
 
 using namespace llvm;
@@ -55,14 +56,46 @@ static Error addOpenMP(orc::LLJIT &jit) {
                            "there");
 }
 
+/// The bytes that an object takes in memory, about: also those that its file
+/// doesn't have.
+static Expected<uint64_t> countBytes(MemoryBufferRef buffer) {
+  auto object = object::ObjectFile::createObjectFile(buffer);
+  if (!object)
+    return object.takeError();
+  uint64_t bytes = buffer.getBufferSize();
+  for (const object::SectionRef &section : (*object)->sections())
+    if (section.isBSS())
+      bytes += section.getSize();
+  return bytes;
+}
+
+/// Does what a system's loader does with constructors, if there are any.
+static Error runLoadFunction(orc::LLJIT &jit, const Twine &name) {
+  auto found = jit.getExecutionSession().lookup(
+      orc::makeJITDylibSearchOrder(&jit.getMainJITDylib(),
+                                   orc::JITDylibLookupFlags::MatchAllSymbols),
+      orc::SymbolLookupSet(jit.mangleAndIntern(name.str()),
+                           orc::SymbolLookupFlags::WeaklyReferencedSymbol));
+  if (!found)
+    return found.takeError();
+  for (const auto &[symbol, definition] : *found)
+    if (definition.getAddress())
+      definition.getAddress().toPtr<void (*)()>()();
+  return Error::success();
+}
+
 Expected<std::unique_ptr<LoadedObject>>
 LoadedObject::load(std::vector<std::unique_ptr<MemoryBuffer>> objects,
                    StringRef name, bool usesOpenMP) {
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
   uint64_t bytes = 0;
-  for (const auto &object : objects)
-    bytes += object->getBufferSize();
+  for (const auto &object : objects) {
+    auto size = countBytes(*object);
+    if (!size)
+      return size.takeError();
+    bytes += *size;
+  }
   auto jit = createJit(bytes);
   if (!jit)
     return jit.takeError();
@@ -81,6 +114,8 @@ LoadedObject::load(std::vector<std::unique_ptr<MemoryBuffer>> objects,
   auto symbol = (*jit)->lookup((name + "_model").str());
   if (!symbol)
     return symbol.takeError();
+  if (Error error = runLoadFunction(**jit, name + "_onnxq_load"))
+    return error;
   std::unique_ptr<LoadedObject> loaded(new LoadedObject());
   loaded->engine = std::make_unique<Engine>();
   loaded->engine->jit = std::move(*jit);

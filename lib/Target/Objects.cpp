@@ -101,6 +101,10 @@ static std::vector<PartJob> splitModule(Module &module) {
           bool isFunction = isa<Function>(value);
           return isFunction ? own.contains(value) : index == 0;
         });
+    // Constructors are the first part's.
+    if (GlobalVariable *list = copy->getNamedGlobal("llvm.global_ctors");
+        list && list->isDeclaration())
+      list->eraseFromParent();
     jobs[index].instructions = part.instructions;
     raw_svector_ostream os(jobs[index].bitcode);
     WriteBitcodeToFile(*copy, os);

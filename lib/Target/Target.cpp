@@ -176,6 +176,8 @@ onnxquant::createTargetMachine(const onnxquant::TargetOptions &options) {
   if (!target)
     return createStringError(inconvertibleErrorCode(), message);
   llvm::TargetOptions machineOptions;
+  // Not every linker makes constructors of the older kind run.
+  machineOptions.UseInitArray = true;
   if (triple.isRISCV())
     machineOptions.MCOptions.ABIName = "lp64d";
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(

@@ -28,6 +28,8 @@ FailureOr<MemoryPlan> onnxquant::cli::planMemory(ModuleOp module) {
     return failure();
   MemoryPlan plan;
   for (auto function : module.getOps<func::FuncOp>()) {
+    if (auto bytes = function->getAttrOfType<IntegerAttr>(loadBytesAttr))
+      plan.loadBytes = bytes.getInt();
     auto total = function->getAttrOfType<IntegerAttr>(workspaceBytesAttr);
     auto buffers = function->getAttrOfType<ArrayAttr>(buffersAttr);
     if (!total || !buffers)
@@ -60,6 +62,11 @@ void onnxquant::cli::printMemory(const MemoryPlan &plan) {
                      mebibytes(plan.workspaceBytes));
   os << llvm::format("buffers     %zu (%.2f MiB without sharing)\n",
                      plan.buffers.size(), mebibytes(plan.bufferBytes));
+  if (plan.loadBytes > 0)
+    os << llvm::format("weights     %lld bytes (%.2f MiB) expanded when the "
+                       "code is loaded, once for all runs\n",
+                       static_cast<long long>(plan.loadBytes),
+                       mebibytes(plan.loadBytes));
   if (plan.numOpen > 0)
     os << "            and " << plan.numOpen
        << " of sizes that are known at run time only; see --dim\n";
@@ -81,5 +88,6 @@ llvm::json::Object onnxquant::cli::toJson(const MemoryPlan &plan) {
   return llvm::json::Object{{"workspace_bytes", plan.workspaceBytes},
                             {"buffer_bytes", plan.bufferBytes},
                             {"open_buffers", plan.numOpen},
+                            {"load_bytes", plan.loadBytes},
                             {"buffers", std::move(list)}};
 }

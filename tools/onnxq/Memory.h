@@ -21,6 +21,8 @@ struct MemoryPlan {
   int64_t bufferBytes = 0;
   /// Buffers whose size is known at run time only.
   int64_t numOpen = 0;
+  /// Weights that are expanded when the code is loaded.
+  int64_t loadBytes = 0;
   /// Largest first.
   std::vector<PlannedBuffer> buffers;
 };

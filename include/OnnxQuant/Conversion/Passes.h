@@ -34,6 +34,9 @@ inline constexpr llvm::StringLiteral maxIterationsAttr = "onnxq.max_iterations";
 /// Functions that a run's context is handed to.
 inline constexpr llvm::StringLiteral allocFunction = "onnxq_alloc";
 inline constexpr llvm::StringLiteral failFunction = "onnxq_fail";
+/// The function that runs once when code is loaded; behind the model's name and
+/// an underscore in objects.
+inline constexpr llvm::StringLiteral loadFunction = "onnxq_load";
 /// Functions that free what an iteration doesn't carry on: the newest block;
 /// the block of these data stays; the others newer than a mark go.
 inline constexpr llvm::StringLiteral markFunction = "onnxq_mark";

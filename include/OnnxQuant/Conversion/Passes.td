@@ -247,6 +247,7 @@ def PackWeights : Pass<"onnxq-pack-weights", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
     "::onnxquant::onnxq::ONNXQDialect"];
   let options = [
@@ -397,6 +398,40 @@ def CarryInPlace : Pass<"onnxq-carry-in-place", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numSettled", "settled", "Carried buffers with one place">,
     Statistic<"numHandedOn", "handed-on", "Copies of conditions dropped">,
+  ];
+}
+
+def ExpandAtLoad : Pass<"onnxq-expand-at-load", "::mlir::ModuleOp"> {
+  let summary = "expand stored weights when code is loaded";
+  let description = [{
+    Every `onnxq.expand` of a constant moves into the function `onnxq_load`, and
+    what it computes into memory of the module, of which the object file has no
+    bytes. The function's `onnxq.load_bytes` tells how many there are. Memory of 4 MiB or more
+    asks Linux for large pages (`madvise`, if there is one).
+
+    ```mlir
+    %w = memref.get_global @stored : memref<9216xi8>
+    %a = memref.alloc() : memref<36864xi16>
+    onnxq.expand ins(%w : memref<9216xi8>) outs(%a : memref<36864xi16>) attributes {panels = 2 : i64}
+    // becomes
+    %m = memref.get_global @onnxq_expanded : memref<73728xi8>
+    %a = memref.view %m[%c0][] : memref<73728xi8> to memref<36864xi16>
+    // with
+    memref.global "private" @onnxq_expanded : memref<73728xi8> = dense<0> {alignment = 4096 : i64}
+    func.func private @onnxq_load() attributes {onnxq.load_bytes = 73728 : i64} {
+      %m = memref.get_global @onnxq_expanded : memref<73728xi8>
+      %w = memref.get_global @stored : memref<9216xi8>
+      %a = memref.view %m[%c0][] : memref<73728xi8> to memref<36864xi16>
+      onnxq.expand ins(%w : memref<9216xi8>) outs(%a : memref<36864xi16>) attributes {panels = 2 : i64}
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"numExpanded", "expanded", "Constants expanded at load">,
   ];
 }
 
@@ -688,6 +723,8 @@ def EmitEntryPoint : Pass<"onnxq-emit-entry-point", "::mlir::ModuleOp"> {
     Adds the function and the description that callers see: `NAME_run` and
     `NAME_model` as declared in onnxquant-c/model.h. Everything else becomes
     private. The module's `onnxq.model` tells the name from here on.
+    `onnxq_load`, if there is one, becomes NAME_onnxq_load, which is hidden, and a
+    constructor that runs before those of programs.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
   let options = [

@@ -12,6 +12,9 @@ inline constexpr llvm::StringLiteral kernelAttr = "onnxq.kernel";
 /// On a call of a kernel: the name of the node that it computes.
 inline constexpr llvm::StringLiteral nodeAttr = "onnxq.node";
 
+/// On the function that runs once when code is loaded: the bytes of memory that
+/// it fills.
+inline constexpr llvm::StringLiteral loadBytesAttr = "onnxq.load_bytes";
 /// On the entry function, if asked for: its buffers of static size, with node,
 /// bytes, offset in the workspace, and the top-level ops between which they are
 /// alive.

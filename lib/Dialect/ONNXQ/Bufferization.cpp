@@ -71,9 +71,9 @@ struct BlockBufferization
     }
     OperationState built(op->getLoc(), op->getName(), operands, TypeRange(),
                          op->getAttrs());
-    Region *region = built.addRegion();
     IRMapping mapping;
-    op->getRegion(0).cloneInto(region, mapping);
+    for (Region &region : op->getRegions())
+      region.cloneInto(built.addRegion(), mapping);
     rewriter.create(built);
     replaceOpWithBufferizedValues(rewriter, op, init);
     return success();
@@ -84,6 +84,7 @@ struct BlockBufferization
 void onnxquant::onnxq::registerBufferizationModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, ONNXQDialect *) {
     ContractOp::attachInterface<BlockBufferization<ContractOp>>(*context);
+    ExpandOp::attachInterface<BlockBufferization<ExpandOp>>(*context);
     PackOp::attachInterface<BlockBufferization<PackOp>>(*context);
     StageOp::attachInterface<BlockBufferization<StageOp>>(*context);
     WindowOp::attachInterface<BlockBufferization<WindowOp>>(*context);

@@ -409,3 +409,42 @@ LogicalResult PackOp::verify() {
            << from << " to " << to << " [C3]";
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// expand
+//===----------------------------------------------------------------------===//
+
+void ExpandOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  detail::getBlockEffects(*this, getInitMutable(), effects);
+}
+
+int64_t ExpandOp::getFilters() {
+  return getWeights().getType().getNumElements() / 9 / getPanels();
+}
+
+int64_t ExpandOp::getNumbers() {
+  return getInit().getType().getNumElements() / getFilters() / getPanels();
+}
+
+LogicalResult ExpandOp::verify() {
+  ShapedType weights = getWeights().getType(), output = getInit().getType();
+  auto isVector = [](ShapedType type) {
+    return type.getRank() == 1 && type.hasStaticShape();
+  };
+  int64_t panels = getPanels();
+  Type element = weights.getElementType();
+  if (!isVector(weights) || panels < 1 || weights.getNumElements() == 0 ||
+      weights.getNumElements() % (9 * 8 * panels) != 0 ||
+      !(element.isSignlessInteger(8) || element.isSignlessInteger(16)))
+    return emitOpError("expects filters of ")
+           << panels << " panels, but got " << weights << " [C1]";
+  int64_t filters = weights.getNumElements() / 9;
+  if (!isVector(output) || !output.getElementType().isSignlessInteger(16) ||
+      (output.getNumElements() != 16 * filters &&
+       output.getNumElements() != 36 * filters))
+    return emitOpError("expects 16 or 36 numbers of i16 for each of ")
+           << filters << " filters, but got " << output << " [C2]";
+  return success();
+}

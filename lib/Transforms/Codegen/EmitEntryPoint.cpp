@@ -17,6 +17,8 @@ using namespace mlir;
 using namespace onnxquant;
 
 static constexpr int32_t abiVersion = 1;
+/// The first of constructors that isn't for the system's own libraries.
+static constexpr int32_t loadPriority = 101;
 
 namespace {
 
@@ -38,6 +40,7 @@ public:
 
 private:
   LogicalResult readEnds();
+  void writeLoad();
   void writeRun();
   Block *checkWorkspace(LLVM::LLVMFuncOp run, Value workspace, int64_t bytes);
   void passInputs(Value inputs, SmallVectorImpl<Value> &arguments);
@@ -296,6 +299,21 @@ Block *EntryWriter::checkWorkspace(LLVM::LLVMFuncOp run, Value workspace,
   return given;
 }
 
+/// Lets what is computed at load run before any constructor that may want to
+/// run the model.
+void EntryWriter::writeLoad() {
+  auto load = module.lookupSymbol<LLVM::LLVMFuncOp>(loadFunction);
+  if (!load)
+    return;
+  load.setSymName((name + "_" + loadFunction).str());
+  load.setLinkage(LLVM::Linkage::External);
+  load.setVisibility_(LLVM::Visibility::Hidden);
+  auto zero = LLVM::ZeroAttr::get(context);
+  LLVM::GlobalCtorsOp::create(
+      b, b.getArrayAttr(FlatSymbolRefAttr::get(load.getSymNameAttr())),
+      b.getI32ArrayAttr(loadPriority), b.getArrayAttr(zero));
+}
+
 void EntryWriter::writeRun() {
   auto run = LLVM::LLVMFuncOp::create(
       b, name + "_run",
@@ -451,6 +469,7 @@ LogicalResult EntryWriter::run() {
     return ShapedType::isDynamicShape(end.shape);
   }));
   graph.setLinkage(LLVM::Linkage::Internal);
+  writeLoad();
   writeRun();
   writeModel();
   return success();

@@ -329,7 +329,7 @@ void PlanMemory::runOnOperation() {
   SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
   for (func::FuncOp function : functions)
     if (!function.isExternal() && !function->hasAttr(kernelAttr) &&
-        failed(plan(function)))
+        !function->hasAttr(loadBytesAttr) && failed(plan(function)))
       return signalPassFailure();
   // The context's functions; their bodies come with the entry point.
   OpBuilder b = OpBuilder::atBlockBegin(module.getBody());

@@ -170,7 +170,7 @@ void ProfileKernels::runOnOperation() {
   ModuleOp module = getOperation();
   SmallVector<Operation *> measured;
   for (auto function : module.getOps<func::FuncOp>())
-    if (!function->hasAttr(kernelAttr))
+    if (!function->hasAttr(kernelAttr) && !function->hasAttr(loadBytesAttr))
       function.walk([&](Operation *op) {
         if (isa<memref::CopyOp>(op) ||
             (isa<func::CallOp>(op) && op->hasAttr(nodeAttr)))

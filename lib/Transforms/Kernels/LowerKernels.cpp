@@ -51,7 +51,8 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
     TargetInfo target = getTargetInfo(getOperation());
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<ContractOp, PackOp, StageOp, WindowOp, linalg::GenericOp>(op))
+      if (isa<ContractOp, ExpandOp, PackOp, StageOp, WindowOp,
+              linalg::GenericOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -69,6 +70,8 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
       } else if (auto window = dyn_cast<WindowOp>(op)) {
         window.getPacked() ? kernels::lowerPairedWindow(window, target, threads)
                            : kernels::lowerWindow(window, target, threads);
+      } else if (auto expand = dyn_cast<ExpandOp>(op)) {
+        kernels::lowerExpand(expand, target);
       } else if (auto pack = dyn_cast<PackOp>(op)) {
         kernels::lowerPack(pack, target);
       } else {

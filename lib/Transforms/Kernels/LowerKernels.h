@@ -32,6 +32,7 @@ void lowerQuadContract(onnxq::ContractOp op, const TargetInfo &target,
 bool lowerLookupLoop(mlir::linalg::GenericOp op, const TargetInfo &target);
 /// One that ends in a quantized byte, likewise.
 bool lowerQuantizerLoop(mlir::linalg::GenericOp op, const TargetInfo &target);
+void lowerExpand(onnxq::ExpandOp op, const TargetInfo &target);
 void lowerPack(onnxq::PackOp op, const TargetInfo &target);
 void lowerStage(onnxq::StageOp op, const TargetInfo &target);
 void lowerWindow(onnxq::WindowOp op, const TargetInfo &target, int64_t threads);

@@ -13,6 +13,7 @@
 #include "PackedConstants.h"
 #include "Winograd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -54,6 +55,7 @@ private:
   bool prefersMatrices();
   void setPlan(PackingKind kind, int64_t depth, int64_t mr, int64_t vectors);
   bool stageInput();
+  Value transformFilters(Value stored);
   void packWeights();
   void correctSums(int64_t offset);
   /// The weights that a vector of a step has.
@@ -524,15 +526,22 @@ bool IntegerPacker::stageInput() {
 // Weights
 //===----------------------------------------------------------------------===//
 
+/// What the kernel multiplies, computed from the weights that are stored into
+/// memory that nothing else gets.
+Value IntegerPacker::transformFilters(Value stored) {
+  int64_t count = cast<RankedTensorType>(stored.getType()).getNumElements();
+  auto type = RankedTensorType::get(count / 9 * tile.numbers(), b.getI16Type());
+  Value memory = bufferization::AllocTensorOp::create(b, type, ValueRange{});
+  return ExpandOp::create(b, TypeRange(type), stored, memory,
+                          getPacking().getPanels())
+      .getResult(0);
+}
+
 void IntegerPacker::packWeights() {
   WeightShape shape = getShape();
   PanelShape panel = {plan.nr, plan.depth};
   Value payload;
-  if (plan.kind == PackingKind::Winograd) {
-    payload = makePayload(
-        b, b.getI16Type(),
-        asBytes(packWinograd(ArrayRef<int16_t>(weights), getPacking(), tile)));
-  } else if (plan.kind == PackingKind::Quads) {
+  if (plan.kind == PackingKind::Quads) {
     payload = makePayload(b, b.getI8Type(), asBytes(writeQuads(quads, shape)));
   } else if (isWide || (plan.kind == PackingKind::Outer && !isHalves)) {
     std::vector<int16_t> packed(packedSize(shape, panel));
@@ -545,6 +554,8 @@ void IntegerPacker::packWeights() {
       packed = packHalves(packed, getVector());
     payload = makePayload(b, b.getI8Type(), asBytes(packed));
   }
+  if (plan.kind == PackingKind::Winograd)
+    payload = transformFilters(payload);
   Operation *old = op.getWeights().getDefiningOp();
   op.getWeightsMutable().set(payload);
   op.setPackingAttr(getPacking());

@@ -86,56 +86,36 @@ bool kernels::canTransform(onnxq::ContractOp op, ArrayRef<int16_t> weights,
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// Of three numbers, `step` apart, those of a side of the tile. For 2x2 places
-/// the sums at 0, 1, -1 and infinity, halves in between.
+/// Of three numbers, `step` apart, those of a side of the tile: the sums at 0,
+/// 1, -1 and infinity, halves in between.
 static void transform(const double *from, int64_t fromStep, double *to,
-                      int64_t toStep, WinogradTile tile) {
+                      int64_t toStep) {
   double a = from[0], b = from[fromStep], c = from[2 * fromStep];
-  if (tile.out == 2) {
-    double numbers[] = {a, (a + b + c) / 2, (a - b + c) / 2, c};
-    for (double number : numbers)
-      *to = number, to += toStep;
-    return;
-  }
-  // At 0, 1, -1, 2, -2 and infinity: 4, -6, -6, 24, 24 and 1 times the
-  // transform.
-  double numbers[] = {
-      a, a + b + c, a - b + c, a + 2 * b + 4 * c, a - 2 * b + 4 * c, c};
+  double numbers[] = {a, (a + b + c) / 2, (a - b + c) / 2, c};
   for (double number : numbers)
     *to = number, to += toStep;
 }
 
-template <typename T>
-static std::vector<T> packTransformed(ArrayRef<T> weights,
-                                      onnxq::PackingAttr packing,
-                                      WinogradTile tile, double factor) {
+std::vector<float> kernels::packWinograd(ArrayRef<float> weights,
+                                         onnxq::PackingAttr packing) {
+  WinogradTile tile;
   int64_t columns = packing.getColumns(), nr = packing.getNr();
   int64_t channels = packing.getDepth() / 9, step = packing.getStep();
-  std::vector<T> packed(packing.getPanels() * tile.numbers() * channels * nr);
+  std::vector<float> packed(packing.getPanels() * tile.numbers() * channels *
+                            nr);
   for (int64_t c = 0; c < channels; ++c)
     for (int64_t j = 0; j < columns; ++j) {
-      double filter[9], half[18], numbers[36];
+      double filter[9], half[12], numbers[16];
       for (int64_t tap = 0; tap < 9; ++tap)
         filter[tap] = weights[(tap * channels + c) * columns + j];
       for (int64_t x = 0; x < 3; ++x)
-        transform(filter + x, 3, half + x, 3, tile);
+        transform(filter + x, 3, half + x, 3);
       for (int64_t y = 0; y < tile.in(); ++y)
-        transform(half + 3 * y, 1, numbers + tile.in() * y, 1, tile);
-      T *to = packed.data() + j / nr * tile.numbers() * channels * nr +
-              (c / step * nr + j % nr) * step + c % step;
+        transform(half + 3 * y, 1, numbers + tile.in() * y, 1);
+      float *to = packed.data() + j / nr * tile.numbers() * channels * nr +
+                  (c / step * nr + j % nr) * step + c % step;
       for (int64_t g = 0; g < tile.numbers(); ++g)
-        to[g * channels * nr] = static_cast<T>(numbers[g] * factor);
+        to[g * channels * nr] = static_cast<float>(numbers[g]);
     }
   return packed;
-}
-
-std::vector<float> kernels::packWinograd(ArrayRef<float> weights,
-                                         onnxq::PackingAttr packing) {
-  return packTransformed(weights, packing, WinogradTile(), 1);
-}
-
-std::vector<int16_t> kernels::packWinograd(ArrayRef<int16_t> weights,
-                                           onnxq::PackingAttr packing,
-                                           WinogradTile tile) {
-  return packTransformed(weights, packing, tile, tile.out == 2 ? 4 : 1);
 }

@@ -54,15 +54,11 @@ int64_t countWinogradTiles(onnxq::ContractOp op, WinogradTile tile);
 /// number tells.
 WinogradTile getWinogradTile(onnxq::ContractOp op);
 
-/// Weights [1, 9 * channels, columns] transformed, in the packing's order:
-/// [panels][numbers][channels / step][nr][step].
+/// Weights [1, 9 * channels, columns] of floats transformed, in the packing's
+/// order: [panels][numbers][channels / step][nr][step]. Those of integers are
+/// packed as they are, and transformed by onnxq.expand.
 std::vector<float> packWinograd(llvm::ArrayRef<float> weights,
                                 onnxq::PackingAttr packing);
-/// The same of integers: with 2x2 places four times as large, with 4x4 places
-/// a multiple that depends on the number.
-std::vector<int16_t> packWinograd(llvm::ArrayRef<int16_t> weights,
-                                  onnxq::PackingAttr packing,
-                                  WinogradTile tile);
 
 } // namespace onnxquant::kernels
 

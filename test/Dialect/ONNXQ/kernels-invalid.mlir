@@ -291,3 +291,27 @@ func.func @pack_region(%w: tensor<64x16xi8>, %e: tensor<1024xi16>) {
   } -> tensor<1024xi16>
   return
 }
+
+// -----
+
+func.func @expand_filters(%w: tensor<9216xi8>, %e: tensor<36864xi16>) {
+  // expected-error @below {{expects filters of 3 panels, but got 'tensor<9216xi8>' [C1]}}
+  %p = onnxq.expand ins(%w : tensor<9216xi8>) outs(%e : tensor<36864xi16>) attributes {panels = 3 : i64} -> tensor<36864xi16>
+  return
+}
+
+// -----
+
+func.func @expand_element(%w: tensor<72xi32>, %e: tensor<128xi16>) {
+  // expected-error @below {{expects filters of 1 panels, but got 'tensor<72xi32>' [C1]}}
+  %p = onnxq.expand ins(%w : tensor<72xi32>) outs(%e : tensor<128xi16>) attributes {panels = 1 : i64} -> tensor<128xi16>
+  return
+}
+
+// -----
+
+func.func @expand_numbers(%w: tensor<72xi8>, %e: tensor<72xi16>) {
+  // expected-error @below {{expects 16 or 36 numbers of i16 for each of 8 filters, but got 'tensor<72xi16>' [C2]}}
+  %p = onnxq.expand ins(%w : tensor<72xi8>) outs(%e : tensor<72xi16>) attributes {panels = 1 : i64} -> tensor<72xi16>
+  return
+}

@@ -82,3 +82,12 @@ func.func @pack(%w: tensor<12x63x128xi8>, %e: tensor<12x8192xi16>) -> tensor<12x
   } -> tensor<12x8192xi16>
   return %p : tensor<12x8192xi16>
 }
+
+// CHECK-LABEL: func.func @expand
+func.func @expand(%w: tensor<9216xi8>, %e: tensor<36864xi16>, %v: memref<72xi16>, %f: memref<128xi16>) -> tensor<36864xi16> {
+  // CHECK: onnxq.expand ins(%{{.*}} : memref<72xi16>) outs(%{{.*}} : memref<128xi16>) attributes {panels = 1 : i64}
+  onnxq.expand ins(%v : memref<72xi16>) outs(%f : memref<128xi16>) attributes {panels = 1 : i64}
+  // CHECK: onnxq.expand ins(%{{.*}} : tensor<9216xi8>) outs(%{{.*}} : tensor<36864xi16>) attributes {panels = 2 : i64} -> tensor<36864xi16>
+  %p = onnxq.expand ins(%w : tensor<9216xi8>) outs(%e : tensor<36864xi16>) attributes {panels = 2 : i64} -> tensor<36864xi16>
+  return %p : tensor<36864xi16>
+}

@@ -153,3 +153,27 @@ func.func @transformed(%x: memref<1x9x8x32xf32>, %w: memref<8192xf32>, %y: memre
   }
   return
 }
+
+// A line of memory of each number at a time, by one thread.
+// CHECK-LABEL: func.func @expand
+// CHECK-NOT: scf.parallel
+// CHECK: scf.for %{{.*}} = %c0 to %c2 step %c1
+// CHECK: scf.for %{{.*}} = %c0 to %c16 step %c1
+// CHECK-COUNT-9: vector.load %{{.*}} : memref<9216xi8>, vector<32xi8>
+// CHECK-NOT: vector.load
+// CHECK-COUNT-36: vector.store %{{.*}} : memref<36864xi16>, vector<32xi16>
+// CHECK-NOT: vector.store
+func.func @expand(%w: memref<9216xi8>, %y: memref<36864xi16>) {
+  onnxq.expand ins(%w : memref<9216xi8>) outs(%y : memref<36864xi16>) attributes {panels = 2 : i64}
+  return
+}
+
+// Weights of 16 bits need no widening; few are a shorter vector.
+// CHECK-LABEL: func.func @expand_wide
+// CHECK-COUNT-9: vector.load %{{.*}} vector<8xi16>
+// CHECK-NOT: arith.extsi
+// CHECK-COUNT-16: vector.store %{{.*}} vector<8xi16>
+func.func @expand_wide(%w: memref<72xi16>, %y: memref<128xi16>) {
+  onnxq.expand ins(%w : memref<72xi16>) outs(%y : memref<128xi16>) attributes {panels = 1 : i64}
+  return
+}

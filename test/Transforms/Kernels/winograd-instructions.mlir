@@ -1,6 +1,8 @@
 // 3x3 convolutions of bytes by Winograd's transform: bytes are widened once,
-// pairs of 16 bits multiplied, and sums divided by nine with its inverse.
+// pairs of 16 bits multiplied, and sums divided by nine with its inverse. The
+// weights are stored in eight bits, and expanded by a constructor.
 // RUN: onnxq compile %s -o %t.s --target x86-64-v3 && FileCheck %s --check-prefix=AVX2 < %t.s
+// RUN: FileCheck %s --check-prefix=LOAD < %t.s
 // RUN: onnxq compile %s -o %t.s --target x86-64-v2 && FileCheck %s --check-prefix=SSE < %t.s
 // RUN: onnxq compile %s -o %t.s --target x86-64-v3 --no-winograd && FileCheck %s --check-prefix=PLAIN < %t.s
 // RUN: onnxq compile %s -o %t.s --target x86-64-v3 --features +avxvnni && FileCheck %s --check-prefix=VNNI < %t.s
@@ -12,6 +14,14 @@
 // AVX2: vpmulld
 // AVX2: vpsrad $6, %ymm
 // AVX2-NOT: vpmaddubsw
+// LOAD: onnxq_load:
+// LOAD-NEXT: jmp kernel_expand
+// LOAD: kernel_expand{{.*}}:
+// LOAD: vpmovsxbw {{.*}}%ymm
+// LOAD: .comm {{.*}}onnxq_expanded,73728,4096
+// LOAD: .section .init_array.101,"aw",@init_array
+// LOAD-NEXT: .p2align 3
+// LOAD-NEXT: .quad {{.*}}onnxq_load
 // SSE: pmaddwd
 // SSE: psrad $6, %xmm
 // PLAIN: vpmaddubsw

@@ -8,13 +8,17 @@
 // RUN: onnxq-opt %s --onnxq-set-target="triple=aarch64-linux-gnu features=+dotprod" --onnxq-pack-weights | FileCheck %s --check-prefixes=CHECK,PLAIN
 // RUN: onnxq-opt %s --onnxq-set-target="triple=riscv64-linux-gnu features=+v" --onnxq-pack-weights | FileCheck %s --check-prefixes=CHECK,PLAIN
 
-// The input is read as it is, and what is around it.
+// The input is read as it is, and what is around it. Weights are stored in eight
+// bits, in panels, and expanded.
 // CHECK-LABEL: func.func @transformed
 // AVX2-NOT: onnxq.stage
-// AVX2: arith.constant dense_resource<{{.*}}> : tensor<36864xi16>
+// AVX2: %[[STORED:.*]] = arith.constant dense_resource<{{.*}}> : tensor<9216xi8>
+// AVX2: %[[MEMORY:.*]] = bufferization.alloc_tensor() : tensor<36864xi16>
+// AVX2: %[[WEIGHTS:.*]] = onnxq.expand ins(%[[STORED]] : tensor<9216xi8>) outs(%[[MEMORY]] : tensor<36864xi16>) attributes {panels = 2 : i64}
 // AVX2-NOT: onnxq.stage
-// AVX2: onnxq.contract {{.*}}pad(
+// AVX2: onnxq.contract ins(%{{.*}}, %[[WEIGHTS]] : {{.*}}pad(
 // AVX2-SAME: packing = #onnxq.packing<groups = 1, depth = 288, columns = 32, mr = 4, nr = 16, step = 2, kind = winograd>
+// SSE: onnxq.expand ins({{.*}} : tensor<9216xi8>) {{.*}} attributes {panels = 4 : i64}
 // SSE: onnxq.contract
 // SSE-SAME: mr = 4, nr = 8, step = 2, kind = winograd
 // PLAIN: onnxq.contract
@@ -32,7 +36,8 @@ func.func @transformed(%x: tensor<1x?x8x32xi8>, %e: tensor<1x?x8x32xi32>, %p: i8
 // Sums that 64 times wouldn't fit 32 bits: tiles of 2x2 places. Weights of nine
 // bits, in 16. Tiles are 49: five at a time repeat one only.
 // CHECK-LABEL: func.func @nine
-// AVX2: arith.constant dense_resource<{{.*}}> : tensor<65536xi16>
+// AVX2: arith.constant dense_resource<{{.*}}> : tensor<36864xi16>
+// AVX2: onnxq.expand {{.*}} outs({{.*}} : tensor<65536xi16>) attributes {panels = 4 : i64}
 // AVX2: onnxq.contract
 // AVX2-SAME: mr = 5, nr = 16, step = 2, kind = winograd
 // PLAIN-NOT: winograd
@@ -48,7 +53,7 @@ func.func @nine(%x: tensor<1x16x16x64xi8>, %e: tensor<1x14x14x64xi32>) -> tensor
 
 // Many weights: tiles of 2x2 places, which have fewer numbers.
 // CHECK-LABEL: func.func @many
-// AVX2: arith.constant dense_resource<{{.*}}> : tensor<1048576xi16>
+// AVX2: onnxq.expand ins({{.*}} : tensor<589824xi8>) outs({{.*}} : tensor<1048576xi16>) attributes {panels = 16 : i64}
 // AVX2: kind = winograd
 func.func @many(%x: tensor<1x30x30x256xi8>, %e: tensor<1x28x28x256xi32>) -> tensor<1x28x28x256xi32> {
   %w = arith.constant dense<100> : tensor<1x2304x256xi8>

@@ -218,4 +218,41 @@ def ONNXQ_PackOp : ONNXQ_BlockOp<"pack", [SingleBlock]> {
   let hasVerifier = 1;
 }
 
+def ONNXQ_ExpandOp : ONNXQ_BlockOp<"expand"> {
+  let summary = "transform stored filters to what a kernel multiplies";
+  let description = [{
+    Transforms 3x3 filters after Winograd: weights [panels][9][n] become numbers
+    [panels][16][n], for tiles of 2x2 places, or [panels][36][n], for 4x4. Of a
+    filter's rows, and then of its columns a, b, c that is 2a, a + b + c,
+    a - b + c, 2c, or a, a + b + c, a - b + c, a + 2b + 4c, a - 2b + 4c, c, in
+    16 bits that wrap.
+
+    - C1: weights are a vector of integers of 8 or 16 bits with a sign, 9 * n for
+      each panel, n a multiple of 8.
+    - C2: the output is a vector of integers of 16 bits, 16 * n or 36 * n for
+      each panel.
+
+    Example:
+
+    ```mlir
+    %p = onnxq.expand ins(%w : tensor<9216xi8>) outs(%e : tensor<36864xi16>)
+        attributes {panels = 2 : i64} -> tensor<36864xi16>
+    ```
+  }];
+  let arguments = (ins ONNXQ_Block:$weights, ONNXQ_Block:$init,
+    I64Attr:$panels);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `ins` `(` $weights `:` type($weights) `)`
+    `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = blockDeclaration # [{
+    /// Weights of a tap in a panel, and numbers that a filter becomes.
+    int64_t getFilters();
+    int64_t getNumbers();
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // ONNXQUANT_DIALECT_ONNXQ_KERNELS_TD
