@@ -1,8 +1,7 @@
 // What compiled observers call with ObserverDoubles.mlir: histograms of tiles.
 //
 // A tile is binned while it is added up: counting takes other units of the
-// processor than adding. A row's places wait in a ring of four rows and are
-// counted when the fourth after it comes, so that no count waits for a place.
+// processor than adding.
 //
 // That the numbers fit the histogram's range is known only afterwards: those
 // beyond go to the outermost bins. A tile that doesn't fit is taken out again,
@@ -37,58 +36,6 @@ func.func private @onnxq_places_of(%e: vector<8xf32>, %scale: vector<8xf32>, %la
   %side = arith.xori %k, %flip : vector<8xi32>
   %place = arith.addi %side, %half : vector<8xi32>
   return %place : vector<8xi32>
-}
-
-// Adds one to the bins of eight places, two in each word.
-func.func private @onnxq_count_row(%w0: i64, %w1: i64, %w2: i64, %w3: i64, %scratch: memref<?xi32>, %stride: index) attributes {onnxq.inline} {
-  %c0 = arith.constant 0 : index
-  %c2 = arith.constant 2 : index
-  %c3 = arith.constant 3 : index
-  %stride2 = arith.muli %stride, %c2 : index
-  %stride3 = arith.muli %stride, %c3 : index
-  func.call @onnxq_bump_two(%scratch, %c0, %stride, %w0) : (memref<?xi32>, index, index, i64) -> ()
-  func.call @onnxq_bump_two(%scratch, %stride2, %stride3, %w1) : (memref<?xi32>, index, index, i64) -> ()
-  func.call @onnxq_bump_two(%scratch, %c0, %stride, %w2) : (memref<?xi32>, index, index, i64) -> ()
-  func.call @onnxq_bump_two(%scratch, %stride2, %stride3, %w3) : (memref<?xi32>, index, index, i64) -> ()
-  return
-}
-
-// Makes the ring hold places that are no bins; counts what it holds.
-func.func private @onnxq_open_ring(%ring: memref<16xi64>, %bins: index) attributes {onnxq.inline} {
-  %c0 = arith.constant 0 : index
-  %c4 = arith.constant 4 : index
-  %c16 = arith.constant 16 : index
-  %bins32 = arith.index_cast %bins : index to i32
-  %nowhere = vector.broadcast %bins32 : i32 to vector<8xi32>
-  %words = vector.bitcast %nowhere : vector<8xi32> to vector<4xi64>
-  scf.for %i = %c0 to %c16 step %c4 {
-    vector.store %words, %ring[%i] : memref<16xi64>, vector<4xi64>
-  }
-  return
-}
-func.func private @onnxq_close_ring(%ring: memref<16xi64>, %scratch: memref<?xi32>, %bins: index) attributes {onnxq.inline} {
-  %c0 = arith.constant 0 : index
-  %c4 = arith.constant 4 : index
-  %c16 = arith.constant 16 : index
-  %stride = func.call @onnxq_stride(%bins) : (index) -> index
-  scf.for %i = %c0 to %c16 step %c4 {
-    %w:4 = func.call @onnxq_ring_row(%ring, %i) : (memref<16xi64>, index) -> (i64, i64, i64, i64)
-    func.call @onnxq_count_row(%w#0, %w#1, %w#2, %w#3, %scratch, %stride) : (i64, i64, i64, i64, memref<?xi32>, index) -> ()
-  }
-  return
-}
-func.func private @onnxq_ring_row(%ring: memref<16xi64>, %at: index) -> (i64, i64, i64, i64) attributes {onnxq.inline} {
-  %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %c3 = arith.constant 3 : index
-  %a1 = arith.addi %at, %c1 : index
-  %a2 = arith.addi %at, %c2 : index
-  %a3 = arith.addi %at, %c3 : index
-  %w0 = memref.load %ring[%at] : memref<16xi64>
-  %w1 = memref.load %ring[%a1] : memref<16xi64>
-  %w2 = memref.load %ring[%a2] : memref<16xi64>
-  %w3 = memref.load %ring[%a3] : memref<16xi64>
-  return %w0, %w1, %w2, %w3 : i64, i64, i64, i64
 }
 
 // Adds rows of eight lanes to sums, as onnxq_look, and their places to the

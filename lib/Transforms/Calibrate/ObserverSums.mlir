@@ -437,56 +437,98 @@ func.func private @onnxq_bin(%x: memref<?xf32>, %begin: index, %n: index, %scrat
   return
 }
 
-// The same of elements that all count: places first, then counts, so that no
-// count waits for a place. The numbers are smaller than half / scale.
+// The same of elements that all count. The numbers are smaller than half /
+// scale.
 func.func private @onnxq_bin_clean(%x: memref<?xf32>, %begin: index, %n: index, %scratch: memref<?xi32>, %half: index, %scale: f32) attributes {passthrough = ["noinline"]} {
   %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
-  %c3 = arith.constant 3 : index
-  %c4 = arith.constant 4 : index
   %c8 = arith.constant 8 : index
-  %c512 = arith.constant 512 : index
+  %c12 = arith.constant 12 : index
   %zero = arith.constant dense<0.0> : vector<8xf32>
-  %places = memref.alloca() {alignment = 64 : i64} : memref<256xi64>
+  %ring = memref.alloca() {alignment = 64 : i64} : memref<16xi64>
   %halfi = arith.index_cast %half : index to i32
-  %wide = arith.muli %half, %c2 : index
-  %stride1 = func.call @onnxq_stride(%wide) : (index) -> index
-  %stride2 = arith.muli %stride1, %c2 : index
-  %stride3 = arith.muli %stride1, %c3 : index
+  %bins = arith.muli %half, %c2 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
   %scalev = vector.broadcast %scale : f32 to vector<8xf32>
   %halfv = vector.broadcast %halfi : i32 to vector<8xi32>
   %rest = arith.remui %n, %c8 : index
   %main = arith.subi %n, %rest : index
-  scf.for %i = %c0 to %main step %c512 {
-    %left = arith.subi %main, %i : index
-    %m = arith.minui %left, %c512 : index
-    %from = arith.addi %begin, %i : index
-    scf.for %k = %c0 to %m step %c8 {
-      %at = arith.addi %from, %k : index
-      %e = vector.load %x[%at] : memref<?xf32>, vector<8xf32>
-      %scaled = arith.mulf %e, %scalev : vector<8xf32>
-      %toward = arith.fptosi %scaled : vector<8xf32> to vector<8xi32>
-      %neg = arith.cmpf olt, %e, %zero : vector<8xf32>
-      %one = arith.extsi %neg : vector<8xi1> to vector<8xi32>
-      %place0 = arith.addi %toward, %halfv : vector<8xi32>
-      %place = arith.addi %place0, %one : vector<8xi32>
-      %words = vector.bitcast %place : vector<8xi32> to vector<4xi64>
-      %slot = arith.divui %k, %c2 : index
-      vector.store %words, %places[%slot] : memref<256xi64>, vector<4xi64>
-    }
-    scf.for %k = %c0 to %m step %c4 {
-      %k0 = arith.divui %k, %c2 : index
-      %k1 = arith.addi %k0, %c1 : index
-      %w0 = memref.load %places[%k0] : memref<256xi64>
-      %w1 = memref.load %places[%k1] : memref<256xi64>
-      func.call @onnxq_bump_two(%scratch, %c0, %stride1, %w0) : (memref<?xi32>, index, index, i64) -> ()
-      func.call @onnxq_bump_two(%scratch, %stride2, %stride3, %w1) : (memref<?xi32>, index, index, i64) -> ()
-    }
+  func.call @onnxq_open_ring(%ring, %bins) : (memref<16xi64>, index) -> ()
+  scf.for %i = %c0 to %main step %c8 {
+    %i2 = arith.divui %i, %c2 : index
+    %slot = arith.andi %i2, %c12 : index
+    %w:4 = func.call @onnxq_ring_row(%ring, %slot) : (memref<16xi64>, index) -> (i64, i64, i64, i64)
+    %at = arith.addi %begin, %i : index
+    %e = vector.load %x[%at] : memref<?xf32>, vector<8xf32>
+    %scaled = arith.mulf %e, %scalev : vector<8xf32>
+    %toward = arith.fptosi %scaled : vector<8xf32> to vector<8xi32>
+    %neg = arith.cmpf olt, %e, %zero : vector<8xf32>
+    %one = arith.extsi %neg : vector<8xi1> to vector<8xi32>
+    %place0 = arith.addi %toward, %halfv : vector<8xi32>
+    %place = arith.addi %place0, %one : vector<8xi32>
+    %words = vector.bitcast %place : vector<8xi32> to vector<4xi64>
+    vector.store %words, %ring[%slot] : memref<16xi64>, vector<4xi64>
+    func.call @onnxq_count_row(%w#0, %w#1, %w#2, %w#3, %scratch, %stride) : (i64, i64, i64, i64, memref<?xi32>, index) -> ()
   }
+  func.call @onnxq_close_ring(%ring, %scratch, %bins) : (memref<16xi64>, memref<?xi32>, index) -> ()
   %last = arith.addi %begin, %main : index
   func.call @onnxq_bin(%x, %last, %rest, %scratch, %half, %scale) : (memref<?xf32>, index, index, memref<?xi32>, index, f32) -> ()
   return
+}
+
+// The places of rows of eight elements wait in a ring of four rows: a row's are
+// counted when the fourth after it comes, so that no count waits for a place.
+
+// Adds one to the bins of eight places, two in each word.
+func.func private @onnxq_count_row(%w0: i64, %w1: i64, %w2: i64, %w3: i64, %scratch: memref<?xi32>, %stride: index) attributes {onnxq.inline} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %stride2 = arith.muli %stride, %c2 : index
+  %stride3 = arith.muli %stride, %c3 : index
+  func.call @onnxq_bump_two(%scratch, %c0, %stride, %w0) : (memref<?xi32>, index, index, i64) -> ()
+  func.call @onnxq_bump_two(%scratch, %stride2, %stride3, %w1) : (memref<?xi32>, index, index, i64) -> ()
+  func.call @onnxq_bump_two(%scratch, %c0, %stride, %w2) : (memref<?xi32>, index, index, i64) -> ()
+  func.call @onnxq_bump_two(%scratch, %stride2, %stride3, %w3) : (memref<?xi32>, index, index, i64) -> ()
+  return
+}
+
+// Makes the ring hold places that are no bins; counts what it holds.
+func.func private @onnxq_open_ring(%ring: memref<16xi64>, %bins: index) attributes {onnxq.inline} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %bins32 = arith.index_cast %bins : index to i32
+  %nowhere = vector.broadcast %bins32 : i32 to vector<8xi32>
+  %words = vector.bitcast %nowhere : vector<8xi32> to vector<4xi64>
+  scf.for %i = %c0 to %c16 step %c4 {
+    vector.store %words, %ring[%i] : memref<16xi64>, vector<4xi64>
+  }
+  return
+}
+func.func private @onnxq_close_ring(%ring: memref<16xi64>, %scratch: memref<?xi32>, %bins: index) attributes {onnxq.inline} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
+  scf.for %i = %c0 to %c16 step %c4 {
+    %w:4 = func.call @onnxq_ring_row(%ring, %i) : (memref<16xi64>, index) -> (i64, i64, i64, i64)
+    func.call @onnxq_count_row(%w#0, %w#1, %w#2, %w#3, %scratch, %stride) : (i64, i64, i64, i64, memref<?xi32>, index) -> ()
+  }
+  return
+}
+func.func private @onnxq_ring_row(%ring: memref<16xi64>, %at: index) -> (i64, i64, i64, i64) attributes {onnxq.inline} {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %a1 = arith.addi %at, %c1 : index
+  %a2 = arith.addi %at, %c2 : index
+  %a3 = arith.addi %at, %c3 : index
+  %w0 = memref.load %ring[%at] : memref<16xi64>
+  %w1 = memref.load %ring[%a1] : memref<16xi64>
+  %w2 = memref.load %ring[%a2] : memref<16xi64>
+  %w3 = memref.load %ring[%a3] : memref<16xi64>
+  return %w0, %w1, %w2, %w3 : i64, i64, i64, i64
 }
 
 // Adds one to the bins of two places that a word holds.
