@@ -406,8 +406,10 @@ def OutlineKernels : Pass<"onnxq-outline-kernels", "::mlir::ModuleOp"> {
     Every `linalg` op, every copy between buffers that aren't contiguous and
     every loop that only reads and writes buffers becomes a call of a private
     function, `onnxq.kernel`. Equal computations share a function: weights and
-    buffers are arguments, and so are the places of slices and open sizes. In a
-    loop of the graph, work on less than 1024 elements stays where it is. The
+    buffers are arguments, and so are the places of slices and open sizes.
+    Elementwise work on contiguous buffers of which there are three sizes or
+    factors or more becomes work on rows of open length, with the factors as
+    arguments, so that one function does it all. In a loop of the graph, work on less than 1024 elements stays where it is. The
     call keeps the node's name as `onnxq.node`.
 
     A function takes pointers. Those of buffers that certainly don't overlap
