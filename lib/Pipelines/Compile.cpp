@@ -46,8 +46,8 @@ static void addBufferization(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
-                                           const CompileOptions &options) {
+/// What happens to the graph while it is one of the `onnx` dialect.
+static void addGraphPasses(OpPassManager &pm, const CompileOptions &options) {
   SetTargetOptions target;
   target.triple = options.target.triple;
   target.cpu = options.target.cpu;
@@ -58,6 +58,10 @@ void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
   else
     pm.addPass(createShapeInference());
   pm.addPass(createResolveBranches());
+}
+
+/// From the `onnx` dialect to calls of kernels on buffers that have places.
+static void addKernelPasses(OpPassManager &pm, const CompileOptions &options) {
   ConvertQuantizedToKernelsOptions quantized;
   quantized.report = options.kernelReport == KernelReport::Nodes;
   pm.addPass(createConvertQuantizedToKernels(quantized));
@@ -90,9 +94,14 @@ void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
     pm.addPass(createProfileKernels());
 }
 
-void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
-                                         const CompileOptions &options) {
-  buildONNXToKernelsPipeline(pm, options);
+void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
+                                           const CompileOptions &options) {
+  addGraphPasses(pm, options);
+  addKernelPasses(pm, options);
+}
+
+/// From calls of kernels to loops over buffers.
+static void addLoopPasses(OpPassManager &pm, const CompileOptions &options) {
   LowerKernelsOptions kernels;
   kernels.threads = options.threads;
   pm.addPass(createLowerKernels(kernels));
@@ -106,15 +115,22 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   // A check that fails leaves the run, which only the run's own thread can do.
   parallelize.threads = options.checkBounds ? 1 : options.threads;
   pm.addPass(createParallelize(parallelize));
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  // What looks at one function at a time does so in several threads.
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
   pm.addPass(createLowerTables());
   pm.addPass(createVectorizeReductions());
 }
 
-void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
-                                        const CompileOptions &options) {
-  buildONNXToLoopsPipeline(pm, options);
+void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
+                                         const CompileOptions &options) {
+  buildONNXToKernelsPipeline(pm, options);
+  addLoopPasses(pm, options);
+}
+
+/// From loops over buffers to the LLVM dialect.
+static void addLLVMPasses(OpPassManager &pm, const CompileOptions &options) {
   ExpandMathOptions math;
   math.fma = hasFusedMultiplyAdd(options.target);
   pm.addPass(createExpandMath(math));
@@ -125,7 +141,6 @@ void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
   observers.fma = math.fma;
   observers.ifma = hasIntegerMultiplyAdd(options.target);
   pm.addPass(createLowerObservers(observers));
-  // What looks at one function at a time does so in several threads.
   OpPassManager &loops = pm.nest<func::FuncOp>();
   loops.addPass(memref::createExpandStridedMetadataPass());
   loops.addPass(createLowerAffinePass());
@@ -146,6 +161,12 @@ void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
   EmitEntryPointOptions entry;
   entry.name = options.name;
   pm.addPass(createEmitEntryPoint(entry));
+}
+
+void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
+                                        const CompileOptions &options) {
+  buildONNXToLoopsPipeline(pm, options);
+  addLLVMPasses(pm, options);
 }
 
 namespace {
@@ -222,9 +243,21 @@ void onnxquant::registerCompilePipelines() {
 
 LogicalResult onnxquant::lowerToLLVM(ModuleOp module,
                                      const CompileOptions &options) {
-  PassManager pm(module.getContext());
-  buildONNXToLLVMPipeline(pm, options);
-  return pm.run(module);
+  // The graph, which comes from outside, is verified after each pass. What it
+  // becomes is verified by LLVM at the end: looking at all loops after each
+  // pass would take as long as the passes.
+  PassManager graph(module.getContext());
+  addGraphPasses(graph, options);
+  if (failed(graph.run(module)))
+    return failure();
+  PassManager code(module.getContext());
+#ifdef NDEBUG
+  code.enableVerifier(false);
+#endif
+  addKernelPasses(code, options);
+  addLoopPasses(code, options);
+  addLLVMPasses(code, options);
+  return code.run(module);
 }
 
 FailureOr<std::unique_ptr<LoadedObject>>
