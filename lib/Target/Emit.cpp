@@ -54,7 +54,8 @@ Error onnxquant::checkConstants(mlir::ModuleOp module) {
 static constexpr unsigned fewTurns = 8;
 
 void onnxquant::optimizeModule(Module &module, TargetMachine &machine,
-                               unsigned level) {
+                               const onnxquant::TargetOptions &options) {
+  unsigned level = options.optLevel;
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
@@ -91,15 +92,18 @@ void onnxquant::optimizeModule(Module &module, TargetMachine &machine,
   pipeline.run(module, modules);
 }
 
+void onnxquant::registerTranslations(mlir::MLIRContext &context) {
+  mlir::registerBuiltinDialectTranslation(context);
+  mlir::registerLLVMDialectTranslation(context);
+  mlir::registerOpenMPDialectTranslation(context);
+}
+
 Expected<std::unique_ptr<Module>>
 onnxquant::translateOnly(mlir::ModuleOp source, LLVMContext &context,
                          TargetMachine &machine,
                          const onnxquant::TargetOptions &options) {
   if (Error error = checkConstants(source))
     return error;
-  mlir::registerBuiltinDialectTranslation(*source->getContext());
-  mlir::registerLLVMDialectTranslation(*source->getContext());
-  mlir::registerOpenMPDialectTranslation(*source->getContext());
   std::unique_ptr<Module> module =
       mlir::translateModuleToLLVMIR(source, context, "model");
   if (!module)
@@ -121,9 +125,10 @@ onnxquant::translateModule(mlir::ModuleOp source, LLVMContext &context,
   auto machine = createTargetMachine(options);
   if (!machine)
     return machine.takeError();
+  registerTranslations(*source.getContext());
   auto module = translateOnly(source, context, **machine, options);
   if (module)
-    optimizeModule(**module, **machine, options.optLevel);
+    optimizeModule(**module, **machine, options);
   return module;
 }
 
