@@ -148,12 +148,10 @@ static void addLLVMPasses(OpPassManager &pm, const CompileOptions &options) {
   loops.addPass(createSCFToControlFlowPass());
   loops.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
-  pm.addNestedPass<func::FuncOp>(createConvertVectorToLLVMPass());
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createConvertVectorToLLVMPass());
+  functions.addPass(createConvertFunctions());
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  OpPassManager &numbers = pm.nest<func::FuncOp>();
-  numbers.addPass(createArithToLLVMConversionPass());
-  numbers.addPass(createConvertIndexToLLVMPass());
   if (options.threads > 1)
     pm.addPass(createConvertOpenMPToLLVMPass());
   pm.addPass(createConvertFuncToLLVMPass());

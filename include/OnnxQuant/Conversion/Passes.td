@@ -670,6 +670,23 @@ def HoistChecks : Pass<"onnxq-hoist-checks", "::mlir::ModuleOp"> {
   ];
 }
 
+def ConvertFunctions : Pass<"onnxq-convert-functions", "::mlir::func::FuncOp"> {
+  let summary = "turn what a function does into the LLVM dialect";
+  let description = [{
+    Buffers, branches and numbers become the LLVM dialect in one step instead of
+    one for each dialect, for several functions at the same time. Allocations
+    and constants stay: what they refer to is in the module.
+
+    ```mlir
+    %v = memref.load %a[%i] : memref<4xf32>
+    // becomes
+    %p = llvm.getelementptr inbounds|nuw %base[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %v = llvm.load %p : !llvm.ptr -> f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def LowerChecks : Pass<"onnxq-lower-checks", "::mlir::ModuleOp"> {
   let summary = "turn assertions into errors that the caller of a run gets";
   let description = [{
