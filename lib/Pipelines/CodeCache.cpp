@@ -62,10 +62,10 @@ std::string CodeCache::keyOf(mlir::ModuleOp module,
                          StringRef(target.triple), StringRef(target.cpu),
                          StringRef(target.features), StringRef(options.name)})
     hash.field(text);
-  for (int64_t number :
-       {int64_t(target.optLevel), int64_t(options.checkBounds),
-        int64_t(options.prepare), options.maxIterations, options.threads,
-        int64_t(options.profile), int64_t(options.winograd)})
+  for (int64_t number : {int64_t(target.optLevel), int64_t(target.isBrief),
+                         int64_t(options.checkBounds), int64_t(options.prepare),
+                         options.maxIterations, options.threads,
+                         int64_t(options.profile), int64_t(options.winograd)})
     hash << number << ";";
   (void)mlir::writeBytecodeToFile(module, hash);
   return hash.finish();

@@ -46,8 +46,8 @@ static void addBufferization(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
-                                           const CompileOptions &options) {
+/// What happens to the graph while it is one of the `onnx` dialect.
+static void addGraphPasses(OpPassManager &pm, const CompileOptions &options) {
   SetTargetOptions target;
   target.triple = options.target.triple;
   target.cpu = options.target.cpu;
@@ -58,6 +58,10 @@ void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
   else
     pm.addPass(createShapeInference());
   pm.addPass(createResolveBranches());
+}
+
+/// From the `onnx` dialect to calls of kernels on buffers that have places.
+static void addKernelPasses(OpPassManager &pm, const CompileOptions &options) {
   ConvertQuantizedToKernelsOptions quantized;
   quantized.report = options.kernelReport == KernelReport::Nodes;
   pm.addPass(createConvertQuantizedToKernels(quantized));
@@ -91,9 +95,14 @@ void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
     pm.addPass(createProfileKernels());
 }
 
-void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
-                                         const CompileOptions &options) {
-  buildONNXToKernelsPipeline(pm, options);
+void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
+                                           const CompileOptions &options) {
+  addGraphPasses(pm, options);
+  addKernelPasses(pm, options);
+}
+
+/// From calls of kernels to loops over buffers.
+static void addLoopPasses(OpPassManager &pm, const CompileOptions &options) {
   LowerKernelsOptions kernels;
   kernels.threads = options.threads;
   pm.addPass(createLowerKernels(kernels));
@@ -107,15 +116,22 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
   // A check that fails leaves the run, which only the run's own thread can do.
   parallelize.threads = options.checkBounds ? 1 : options.threads;
   pm.addPass(createParallelize(parallelize));
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  // What looks at one function at a time does so in several threads.
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
   pm.addPass(createLowerTables());
   pm.addPass(createVectorizeReductions());
 }
 
-void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
-                                        const CompileOptions &options) {
-  buildONNXToLoopsPipeline(pm, options);
+void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
+                                         const CompileOptions &options) {
+  buildONNXToKernelsPipeline(pm, options);
+  addLoopPasses(pm, options);
+}
+
+/// From loops over buffers to the LLVM dialect.
+static void addLLVMPasses(OpPassManager &pm, const CompileOptions &options) {
   ExpandMathOptions math;
   math.fma = hasFusedMultiplyAdd(options.target);
   pm.addPass(createExpandMath(math));
@@ -126,7 +142,6 @@ void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
   observers.fma = math.fma;
   observers.ifma = hasIntegerMultiplyAdd(options.target);
   pm.addPass(createLowerObservers(observers));
-  // What looks at one function at a time does so in several threads.
   OpPassManager &loops = pm.nest<func::FuncOp>();
   loops.addPass(memref::createExpandStridedMetadataPass());
   loops.addPass(createLowerAffinePass());
@@ -134,12 +149,10 @@ void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
   loops.addPass(createSCFToControlFlowPass());
   loops.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
-  pm.addNestedPass<func::FuncOp>(createConvertVectorToLLVMPass());
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createConvertVectorToLLVMPass());
+  functions.addPass(createConvertFunctions());
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  OpPassManager &numbers = pm.nest<func::FuncOp>();
-  numbers.addPass(createArithToLLVMConversionPass());
-  numbers.addPass(createConvertIndexToLLVMPass());
   if (options.threads > 1)
     pm.addPass(createConvertOpenMPToLLVMPass());
   pm.addPass(createConvertFuncToLLVMPass());
@@ -147,6 +160,12 @@ void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
   EmitEntryPointOptions entry;
   entry.name = options.name;
   pm.addPass(createEmitEntryPoint(entry));
+}
+
+void onnxquant::buildONNXToLLVMPipeline(OpPassManager &pm,
+                                        const CompileOptions &options) {
+  buildONNXToLoopsPipeline(pm, options);
+  addLLVMPasses(pm, options);
 }
 
 namespace {
@@ -223,9 +242,21 @@ void onnxquant::registerCompilePipelines() {
 
 LogicalResult onnxquant::lowerToLLVM(ModuleOp module,
                                      const CompileOptions &options) {
-  PassManager pm(module.getContext());
-  buildONNXToLLVMPipeline(pm, options);
-  return pm.run(module);
+  // The graph, which comes from outside, is verified after each pass. What it
+  // becomes is verified by LLVM at the end: looking at all loops after each
+  // pass would take as long as the passes.
+  PassManager graph(module.getContext());
+  addGraphPasses(graph, options);
+  if (failed(graph.run(module)))
+    return failure();
+  PassManager code(module.getContext());
+#ifdef NDEBUG
+  code.enableVerifier(false);
+#endif
+  addKernelPasses(code, options);
+  addLoopPasses(code, options);
+  addLLVMPasses(code, options);
+  return code.run(module);
 }
 
 FailureOr<std::unique_ptr<LoadedObject>>

@@ -68,6 +68,6 @@ void onnxquant::registerAllPasses() {
   registerLowerObservers();
   registerLoadCalibration();
   registerPass([]() {
-    return createCalibrate({}, []() { return createJitExecutor(); });
+    return createCalibrate({}, []() { return createCalibrationExecutor(); });
   });
 }

@@ -65,6 +65,7 @@ public:
       auto target = parseTarget("native");
       if (!target)
         return module.emitError() << llvm::toString(target.takeError());
+      target->isBrief = options.target.isBrief;
       options.target = *target;
     }
     auto object = compileAndLoad(module, options);
@@ -84,8 +85,17 @@ std::unique_ptr<Executor> onnxquant::createJitExecutor(CompileOptions options) {
   return std::make_unique<JitExecutor>(std::move(options));
 }
 
+std::unique_ptr<Executor>
+onnxquant::createCalibrationExecutor(TargetOptions target) {
+  CompileOptions options;
+  options.target = std::move(target);
+  options.target.isBrief = true;
+  return createJitExecutor(std::move(options));
+}
+
 std::unique_ptr<Executor> onnxquant::createFoldingExecutor() {
   CompileOptions options;
+  options.target.isBrief = true;
   options.prepare = false;
   return createJitExecutor(std::move(options));
 }

@@ -10,14 +10,18 @@ namespace onnxquant {
 /// Fails if a module has more constants than code can reach.
 llvm::Error checkConstants(mlir::ModuleOp module);
 
-/// Translates a module of the LLVM dialect as it is.
+/// Makes a context's modules translatable.
+void registerTranslations(mlir::MLIRContext &context);
+
+/// Translates a module of the LLVM dialect as it is. Modules of one context may
+/// be translated at the same time.
 llvm::Expected<std::unique_ptr<llvm::Module>>
 translateOnly(mlir::ModuleOp source, llvm::LLVMContext &context,
               llvm::TargetMachine &machine, const TargetOptions &options);
 
 /// Runs LLVM's default pipeline for the target.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
-                    unsigned level);
+                    const TargetOptions &options);
 
 /// Takes large constants out of a module of the LLVM dialect, where they become
 /// hidden declarations, and gives a module that defines them; none if there are

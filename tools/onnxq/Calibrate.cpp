@@ -161,9 +161,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   std::signal(SIGINT, onInterrupt);
   std::signal(SIGTERM, onInterrupt);
   collect.interrupted = []() { return wasInterrupted != 0; };
-  CompileOptions compile;
-  compile.target = *target;
-  std::unique_ptr<Executor> executor = createJitExecutor(std::move(compile));
+  std::unique_ptr<Executor> executor =
+      createCalibrationExecutor(std::move(*target));
   auto table = collectStatistics(*module, *executor, collect);
   if (failed(table))
     return BadInput;

@@ -102,7 +102,7 @@ static void addCalibration(QuantizeSettings &settings) {
     settings.calibrate.skipBad = settings.skipBad;
     settings.pipeline.addCalibration = [&](OpPassManager &pm) {
       pm.addPass(createCalibrate(
-          settings.calibrate, [] { return createJitExecutor(); },
+          settings.calibrate, [] { return createCalibrationExecutor(); },
           [&](ModuleOp module) {
             return tensorsToCalibrate(module, settings.pipeline.quantize);
           }));

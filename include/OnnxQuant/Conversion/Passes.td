@@ -441,8 +441,10 @@ def OutlineKernels : Pass<"onnxq-outline-kernels", "::mlir::ModuleOp"> {
     Every `linalg` op, every copy between buffers that aren't contiguous and
     every loop that only reads and writes buffers becomes a call of a private
     function, `onnxq.kernel`. Equal computations share a function: weights and
-    buffers are arguments, and so are the places of slices and open sizes. In a
-    loop of the graph, work on less than 1024 elements stays where it is. The
+    buffers are arguments, and so are the places of slices and open sizes.
+    Elementwise work on contiguous buffers of which there are three sizes or
+    factors or more becomes work on rows of open length, with the factors as
+    arguments, so that one function does it all. In a loop of the graph, work on less than 1024 elements stays where it is. The
     call keeps the node's name as `onnxq.node`.
 
     A function takes pointers. Those of buffers that certainly don't overlap
@@ -701,6 +703,23 @@ def HoistChecks : Pass<"onnxq-hoist-checks", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numMoved", "moved", "Checks that are moved">,
   ];
+}
+
+def ConvertFunctions : Pass<"onnxq-convert-functions", "::mlir::func::FuncOp"> {
+  let summary = "turn what a function does into the LLVM dialect";
+  let description = [{
+    Buffers, branches and numbers become the LLVM dialect in one step instead of
+    one for each dialect, for several functions at the same time. Allocations
+    and constants stay: what they refer to is in the module.
+
+    ```mlir
+    %v = memref.load %a[%i] : memref<4xf32>
+    // becomes
+    %p = llvm.getelementptr inbounds|nuw %base[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %v = llvm.load %p : !llvm.ptr -> f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def LowerChecks : Pass<"onnxq-lower-checks", "::mlir::ModuleOp"> {

@@ -23,6 +23,9 @@ namespace onnxquant {
 struct TargetOptions {
   std::string triple, cpu, features;
   unsigned optLevel = 3;
+  /// For code that runs some hundred times: leave out what takes longer to
+  /// compile than it saves then.
+  bool isBrief = false;
 };
 
 /// The names that `parseTarget` knows.

@@ -3,8 +3,10 @@
 // Enters: a bufferized graph, before its buffers have places. Leaves: a graph
 // that calls private functions (`onnxq.kernel`), one for each distinct
 // computation. What differs between two uses of one computation - weights,
-// buffers, places in a buffer, open sizes - are arguments.
+// buffers, places in a buffer, open sizes - are arguments; so are the lengths
+// and factors of elementwise work of which there are several.
 
+#include "AlikeWork.h"
 #include "NodeName.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Transforms/KernelFunctions.h"
@@ -33,7 +35,7 @@ struct OutlineKernels
   void runOnOperation() override;
 
 private:
-  void outline(Operation *op, SymbolTable &symbols);
+  void outline(Operation *op, ArrayRef<Value> open, SymbolTable &symbols);
 
   /// The functions by their text.
   llvm::StringMap<func::FuncOp> known;
@@ -124,9 +126,10 @@ static std::string textOf(func::FuncOp function) {
   return text;
 }
 
-void OutlineKernels::outline(Operation *op, SymbolTable &symbols) {
+void OutlineKernels::outline(Operation *op, ArrayRef<Value> open,
+                             SymbolTable &symbols) {
   ImplicitLocOpBuilder caller(op->getLoc(), op);
-  Outlined outlined = copyToFunction(op, caller);
+  Outlined outlined = copyToFunction(op, caller, open);
   func::FuncOp function = outlined.function;
   auto [it, isNew] = known.try_emplace(textOf(function), function);
   if (isNew) {
@@ -151,6 +154,7 @@ void OutlineKernels::runOnOperation() {
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isExternal() && !function->hasAttr(kernelAttr))
       collectWork(function.getBody().front(), /*isInLoop=*/false, work);
+  OpenConstants open = openAlike(work);
   for (Operation *op : work)
-    outline(op, symbols);
+    outline(op, open[op], symbols);
 }

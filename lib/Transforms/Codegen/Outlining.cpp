@@ -134,7 +134,7 @@ public:
     body.setInsertionPointToStart(&result.function.getBody().front());
   }
 
-  void make(ArrayRef<Captured> captured);
+  void make(ArrayRef<Captured> captured, ArrayRef<Value> open);
   Outlined result;
 
 private:
@@ -196,11 +196,11 @@ Value FunctionMaker::takeBuffer(const Captured &buffer, bool isAlone) {
                                            steps);
 }
 
-void FunctionMaker::make(ArrayRef<Captured> captured) {
+void FunctionMaker::make(ArrayRef<Captured> captured, ArrayRef<Value> open) {
   IRMapping mapping;
   for (const Captured &entry : captured) {
     Value inside;
-    if (isConstant(entry.value))
+    if (isConstant(entry.value) && !llvm::is_contained(open, entry.value))
       inside = body.clone(*entry.value.getDefiningOp())->getResult(0);
     else if (isa<MemRefType>(entry.value.getType()))
       inside = takeBuffer(entry, isOnItsOwn(entry, captured));
@@ -221,9 +221,9 @@ void FunctionMaker::make(ArrayRef<Captured> captured) {
   function->setAttr("passthrough", body.getStrArrayAttr({"noinline"}));
 }
 
-Outlined onnxquant::copyToFunction(Operation *op,
-                                   ImplicitLocOpBuilder &caller) {
+Outlined onnxquant::copyToFunction(Operation *op, ImplicitLocOpBuilder &caller,
+                                   ArrayRef<Value> open) {
   FunctionMaker maker(op, caller);
-  maker.make(collectCaptured(op));
+  maker.make(collectCaptured(op), open);
   return maker.result;
 }

@@ -105,3 +105,105 @@ func.func @loops(%x: memref<4xf32>, %y: memref<4096xf32>, %n: index) -> (memref<
   return %a, %b : memref<4xf32>, memref<4096xf32>
 }
 // CHECK: func.func private @kernel_for_0(%{{.*}}: index, %{{.*}}: memref<4xf32> {llvm.noalias}, %{{.*}}: memref<4xf32> {llvm.noalias})
+
+// -----
+
+// Three sizes and factors of the same elementwise work: one function of open
+// length with the factors as arguments. What bounds a result stays known, and a
+// buffer that is updated in place stays one argument.
+// CHECK-LABEL: func.func @alike
+#id1 = affine_map<(d0) -> (d0)>
+#id2 = affine_map<(d0, d1) -> (d0, d1)>
+func.func @alike(%x: memref<4x8xf32>, %y: memref<32xf32>, %z: memref<3x?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %two = arith.constant 2.5 : f32
+  %three = arith.constant 3.5 : f32
+  // CHECK-DAG: %[[TWO:.*]] = arith.constant 2.5
+  // CHECK-DAG: %[[THREE:.*]] = arith.constant 3.5
+  // CHECK: memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [%{{.*}}], strides: [1] : memref<4x8xf32> to memref<?xf32, strided<[1], offset: ?>>
+  // CHECK: call @kernel_generic_0(%{{.*}}, %{{.*}}, %{{.*}}, %[[TWO]])
+  linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<4x8xf32>) outs(%x : memref<4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %t = arith.mulf %in, %two : f32
+    %u = arith.maximumf %t, %zero : f32
+    linalg.yield %u : f32
+  }
+  // CHECK: call @kernel_generic_0(%{{.*}}, %{{.*}}, %{{.*}}, %[[THREE]])
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+      ins(%y : memref<32xf32>) outs(%y : memref<32xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %t = arith.mulf %in, %three : f32
+    %u = arith.maximumf %t, %zero : f32
+    linalg.yield %u : f32
+  }
+  // CHECK: %[[DIM:.*]] = memref.dim
+  // CHECK: arith.muli %[[DIM]], %{{.*}}
+  // CHECK: call @kernel_generic_0(%{{.*}}, %{{.*}}, %{{.*}}, %[[THREE]])
+  linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]}
+      ins(%z : memref<3x?xf32>) outs(%z : memref<3x?xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %t = arith.mulf %in, %three : f32
+    %u = arith.maximumf %t, %zero : f32
+    linalg.yield %u : f32
+  }
+  return
+}
+// CHECK: func.func private @kernel_generic_0(%[[BASE:.*]]: memref<f32> {llvm.noalias}, %[[OFFSET:.*]]: index, %[[LENGTH:.*]]: index, %[[FACTOR:.*]]: f32)
+// CHECK: memref.reinterpret_cast %[[BASE]] to offset: [%[[OFFSET]]], sizes: [%[[LENGTH]]], strides: [1]
+// CHECK: %[[ZERO:.*]] = arith.constant 0.0
+// CHECK: iterator_types = ["parallel"]
+// CHECK: arith.mulf %{{.*}}, %[[FACTOR]]
+// CHECK: arith.maximumf %{{.*}}, %[[ZERO]]
+// CHECK-NOT: func.func private
+
+// -----
+
+// Two of a kind keep what is known of them. So do divisions by powers of two,
+// which are products, and work that isn't elementwise or not on contiguous
+// buffers.
+// CHECK-LABEL: func.func @unlike
+#d0 = affine_map<(d0) -> (d0)>
+#d01 = affine_map<(d0, d1) -> (d0, d1)>
+#d1 = affine_map<(d0, d1) -> (d1)>
+func.func @unlike(%a: memref<4xf32>, %b: memref<8xf32>, %c: memref<2x4xf32>, %d: memref<2x4xf32, strided<[8, 1]>>) {
+  %two = arith.constant 2.0 : f32
+  %four = arith.constant 4.0 : f32
+  %eight = arith.constant 8.0 : f32
+  // CHECK-NOT: reinterpret_cast
+  linalg.generic {indexing_maps = [#d0], iterator_types = ["parallel"]} outs(%a : memref<4xf32>) {
+  ^bb0(%out: f32):
+    %t = arith.mulf %out, %two : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#d0], iterator_types = ["parallel"]} outs(%b : memref<8xf32>) {
+  ^bb0(%out: f32):
+    %t = arith.mulf %out, %two : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#d01], iterator_types = ["parallel", "parallel"]} outs(%d : memref<2x4xf32, strided<[8, 1]>>) {
+  ^bb0(%out: f32):
+    %t = arith.mulf %out, %two : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#d1, #d01], iterator_types = ["parallel", "parallel"]} ins(%a : memref<4xf32>) outs(%c : memref<2x4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  linalg.generic {indexing_maps = [#d0], iterator_types = ["parallel"]} outs(%a : memref<4xf32>) {
+  ^bb0(%out: f32):
+    %t = arith.divf %out, %two : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#d0], iterator_types = ["parallel"]} outs(%a : memref<4xf32>) {
+  ^bb0(%out: f32):
+    %t = arith.divf %out, %four : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#d0], iterator_types = ["parallel"]} outs(%a : memref<4xf32>) {
+  ^bb0(%out: f32):
+    %t = arith.divf %out, %eight : f32
+    linalg.yield %t : f32
+  }
+  return
+}
