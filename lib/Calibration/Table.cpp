@@ -5,6 +5,7 @@
 #include "OnnxQuant/Support/Json.h"
 #include "TableFlatBuffers.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Parallel.h"
 #include "llvm/Support/Path.h"
 #include <charconv>
 #include <cmath>
@@ -211,14 +212,29 @@ Error onnxquant::writeRanges(const RangeTable &ranges, StringRef path,
 
 Expected<RangeTable> onnxquant::computeRanges(const StatisticsTable &table,
                                               const MethodOptions &options) {
+  // Entropy takes milliseconds a tensor: they are shared between processors.
+  struct Job {
+    StringRef name;
+    const TensorStatistics *statistics;
+    Range range = {};
+    std::string problem = {};
+  };
+  std::vector<Job> jobs;
+  for (const auto &[name, statistics] : table.tensors)
+    if (statistics.count > 0)
+      jobs.push_back({name, &statistics});
+  parallelForEach(jobs, [&](Job &job) {
+    Expected<Range> range = computeRange(*job.statistics, options);
+    if (range)
+      job.range = *range;
+    else
+      job.problem = toString(range.takeError());
+  });
   RangeTable ranges;
-  for (const auto &[name, statistics] : table.tensors) {
-    if (statistics.count == 0)
-      continue;
-    Expected<Range> range = computeRange(statistics, options);
-    if (!range)
-      return fail("tensor '" + name + "' " + toString(range.takeError()));
-    ranges[name] = *range;
+  for (const Job &job : jobs) {
+    if (!job.problem.empty())
+      return fail("tensor '" + job.name + "' " + job.problem);
+    ranges[job.name.str()] = job.range;
   }
   return ranges;
 }

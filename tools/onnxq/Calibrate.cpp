@@ -89,15 +89,15 @@ static void printSummary(const StatisticsTable &table,
                << " tensors have a range: " << options.output << "\n";
   if (!options.collect.verbose)
     return;
-  for (const auto &[name, s] : table.tensors) {
-    auto range = computeRange(s, options.collect.method);
-    if (!range) {
-      llvm::consumeError(range.takeError());
-      continue;
-    }
-    llvm::outs() << llvm::format("%14.7g %14.7g  ", range->min, range->max)
-                 << name << "\n";
+  llvm::Expected<RangeTable> computed =
+      computeRanges(table, options.collect.method);
+  if (!computed) {
+    llvm::errs() << llvm::toString(computed.takeError()) << "\n";
+    return;
   }
+  for (const auto &[name, range] : *computed)
+    llvm::outs() << llvm::format("%14.7g %14.7g  ", range.min, range.max)
+                 << name << "\n";
 }
 
 static int run(llvm::ArrayRef<const char *> arguments) {
