@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 struct onnxq_library {
   void *handle;
@@ -249,29 +246,15 @@ int32_t onnxq_check_input(const onnxq_model *model, int32_t index,
 
 /*--- Runs ------------------------------------------------------------------*/
 
-/* Linux's large pages, and from how many of them on it is asked for them. */
-enum { LARGE_PAGE = 2 << 20, FEWEST_LARGE_PAGES = 2 };
-
 /* Memory at the start of a cache line, for free(): vectors that begin elsewhere
- * lie in two lines each. Much of it comes in large pages where the system has
- * them to give: fewer faults at first, and fewer look-ups of pages later. */
+ * lie in two lines each. */
 static void *allocateLines(size_t bytes) {
-  size_t alignment = ONNXQ_WORKSPACE_ALIGNMENT;
-#ifdef MADV_HUGEPAGE
-  if (bytes >= (size_t)FEWEST_LARGE_PAGES * LARGE_PAGE)
-    alignment = LARGE_PAGE;
-#endif
-  if (bytes > SIZE_MAX - alignment)
+  if (bytes > SIZE_MAX - ONNXQ_WORKSPACE_ALIGNMENT)
     return NULL;
   /* The C standard asks for a multiple of the alignment. */
-  size_t size = (bytes / alignment + 1) * alignment;
-  void *memory = aligned_alloc(alignment, size);
-#ifdef MADV_HUGEPAGE
-  /* No more than advice: without it, memory is as it was. */
-  if (memory && alignment == LARGE_PAGE)
-    (void)madvise(memory, size, MADV_HUGEPAGE);
-#endif
-  return memory;
+  size_t lines = bytes / ONNXQ_WORKSPACE_ALIGNMENT + 1;
+  return aligned_alloc(ONNXQ_WORKSPACE_ALIGNMENT,
+                       lines * ONNXQ_WORKSPACE_ALIGNMENT);
 }
 
 void *onnxq_make_workspace(const onnxq_model *model) {
