@@ -5,9 +5,9 @@
 
 #include "OnnxQuant/Calibration/Records.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 
 using namespace llvm;
 using namespace onnxquant;

@@ -16,7 +16,6 @@
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace onnxquant;
