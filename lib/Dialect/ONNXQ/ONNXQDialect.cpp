@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace onnxquant;
@@ -64,14 +65,42 @@ LogicalResult ObserveOp::verify() {
            << bins << " [C3]";
   if (getBinsOnly() && bins == 0)
     return emitOpError("expects bins with bins_only, but got none [C5]");
-  ObserverLayout layout{getBinsOnly() ? 1 : channels, bins,
-                        static_cast<int64_t>(getParts())};
+  auto members = getMembersAttr();
+  if (members && !getBinsOnly())
+    return emitOpError("expects bins_only with members, but got none [C6]");
+  auto parts = static_cast<int64_t>(getParts());
+  ObserverLayout layout{getBinsOnly() && !members ? 1 : channels, bins, parts};
+  ObserverLayout ofMembers{1, bins, parts};
   auto state = cast<MemRefType>(getState().getType());
   if (getParts() < 1 || offset < 1 || !state.hasStaticShape() ||
       offset + layout.words() > state.getNumElements())
     return emitOpError("expects a record within ")
            << state << ", but got " << layout.words() << " words at " << offset
            << " [C4]";
+  for (int64_t place :
+       members ? members.getOffsets().asArrayRef() : ArrayRef<int64_t>())
+    if (place < 1 || place + ofMembers.words() > state.getNumElements())
+      return emitOpError("expects members' records within ")
+             << state << ", but got " << ofMembers.words() << " words at "
+             << place << " [C6]";
+  return success();
+}
+
+LogicalResult MembersAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  DenseI64ArrayAttr offsets,
+                                  DenseF32ArrayAttr factors,
+                                  DenseF32ArrayAttr addends) {
+  if (offsets.empty() || offsets.size() > 2 ||
+      factors.size() != offsets.size() || addends.size() != offsets.size())
+    return emitError() << "expects one or two members with as many factors and "
+                          "addends, but got "
+                       << offsets.size() << ", " << factors.size() << " and "
+                       << addends.size() << " [C1]";
+  auto isFinite = [](float number) { return std::isfinite(number); };
+  if (!llvm::all_of(factors.asArrayRef(), isFinite) ||
+      !llvm::all_of(addends.asArrayRef(), isFinite) ||
+      llvm::is_contained(factors.asArrayRef(), 0.0f))
+    return emitError() << "expects finite numbers and factors but zero [C2]";
   return success();
 }
 

@@ -262,7 +262,8 @@ void FuseObservers::fuseSlices(Group &group, ImplicitLocOpBuilder &b) {
           b, observe.getInput(), ivs[0], ivs[1], scratch[op],
           observe.getState(), observe.getOffsetAttr(),
           observe.getChannelsAttr(), observe.getBinsAttr(),
-          observe.getPartsAttr(), observe.getBinsOnlyAttr());
+          observe.getPartsAttr(), observe.getBinsOnlyAttr(),
+          observe.getMembersAttr());
       continue;
     }
     auto generic = cast<linalg::GenericOp>(op);
@@ -431,7 +432,8 @@ void BlockEmitter::observe(onnxq::ObserveOp op, Value scratch) {
   onnxq::ObserveRowsOp::create(
       b, own ? own : op.getInput(), own ? constant(b, 0) : place, row, scratch,
       op.getState(), op.getOffsetAttr(), op.getChannelsAttr(), op.getBinsAttr(),
-      op.getPartsAttr(), op.getBinsOnlyAttr(), b.getI64IntegerAttr(shape.block),
+      op.getPartsAttr(), op.getBinsOnlyAttr(), op.getMembersAttr(),
+      b.getI64IntegerAttr(shape.block),
       b.getI64IntegerAttr(shape.first * shape.rows));
 }
 
@@ -522,6 +524,18 @@ void FuseObservers::fuseRows(Group &group, ImplicitLocOpBuilder &b) {
 // Groups
 //===----------------------------------------------------------------------===//
 
+/// The words of an observer's scratch memory, as ObserverTiles.mlir and
+/// ObserverFamilies.mlir lay it out.
+static int64_t scratchWords(onnxq::ObserveOp op) {
+  auto bins = static_cast<int64_t>(op.getBins());
+  auto channels = static_cast<int64_t>(op.getChannels());
+  int64_t histograms = 4 * (bins + 64);
+  if (op.getMembers())
+    return histograms + 96 + 16 + 4 * (3 * bins + 64);
+  int64_t groups = channels > mostChannels ? 0 : llvm::divideCeil(channels, 8);
+  return histograms + 48 + 40 * groups;
+}
+
 void FuseObservers::fuse(Group &group) {
   bool observes = llvm::any_of(group.ops, llvm::IsaPred<onnxq::ObserveOp>);
   if (group.ops.size() < 2 || !observes)
@@ -532,19 +546,13 @@ void FuseObservers::fuse(Group &group) {
   scratch.clear();
   for (Operation *op : group.ops)
     if (auto observe = dyn_cast<onnxq::ObserveOp>(op)) {
-      auto channels = static_cast<int64_t>(observe.getChannels());
-      int64_t groups =
-          channels > mostChannels ? 0 : llvm::divideCeil(channels, 8);
-      // As ObserverTiles.mlir lays it out.
-      int64_t histograms = 4 * (static_cast<int64_t>(observe.getBins()) + 64);
-      int64_t room = histograms + 48 + 40 * groups;
-      scratch[op] =
-          memref::AllocOp::create(b, MemRefType::get({room}, b.getI32Type()));
+      auto room = MemRefType::get({scratchWords(observe)}, b.getI32Type());
+      scratch[op] = memref::AllocOp::create(b, room);
       onnxq::ObserveBeginOp::create(
           b, scratch[op], observe.getState(), observe.getOffsetAttr(),
           observe.getChannelsAttr(), observe.getBinsAttr(),
           observe.getPartsAttr(), observe.getBinsOnlyAttr(),
-          b.getI64IntegerAttr(group.shape[0]));
+          observe.getMembersAttr(), b.getI64IntegerAttr(group.shape[0]));
     }
   if (group.cuts & Rows)
     fuseRows(group, b);
@@ -555,7 +563,8 @@ void FuseObservers::fuse(Group &group) {
       onnxq::ObserveEndOp::create(
           b, scratch[op], observe.getState(), observe.getOffsetAttr(),
           observe.getChannelsAttr(), observe.getBinsAttr(),
-          observe.getPartsAttr(), observe.getBinsOnlyAttr());
+          observe.getPartsAttr(), observe.getBinsOnlyAttr(),
+          observe.getMembersAttr());
       ++numFused;
     }
   for (Operation *op : group.ops)

@@ -4,7 +4,8 @@
 //
 // A tensor has one observer, right after the op that makes it, so that its
 // buffer lives no longer than without. Where records may be derived, those that
-// follow from others' have none, or one that only counts bins.
+// follow from others' have none, or one that only counts bins: that is the
+// source's, where it can be.
 
 #include "OnnxQuant/Transforms/Calibrate/Instrument.h"
 #include "Derive.h"
@@ -136,6 +137,31 @@ static void dropUnnamed(SmallVectorImpl<Value> &values, Instrumented &result) {
   });
 }
 
+/// Histograms of more bins have too many cells together.
+static constexpr int64_t mostBinsTogether = 4096;
+static constexpr size_t mostMembers = 2;
+
+/// Chooses tensors whose histograms are made together: one that is observed,
+/// and of those that are derived from it one after the other.
+static void joinHistograms(std::vector<Observer> &observers) {
+  for (size_t i = 0; i < observers.size(); ++i) {
+    Observer &derived = observers[i];
+    if (!derived.hasBinsOnly() || derived.layout.bins > mostBinsTogether)
+      continue;
+    int64_t source = derived.derivation->sources.front();
+    auto root = llvm::find_if(observers, [&](const Observer &observer) {
+      return llvm::is_contained(observer.members, source);
+    });
+    bool isNext = root != observers.end() && root->members.back() == source &&
+                  root->members.size() < mostMembers;
+    Observer &first = isNext ? *root : observers[source];
+    if (!isNext && (first.derivation || !first.members.empty()))
+      continue;
+    first.members.push_back(static_cast<int64_t>(i));
+    derived.isMember = true;
+  }
+}
+
 /// Chooses places of records. `values` become all that have one.
 static std::vector<Observer> placeObservers(func::FuncOp graph,
                                             SmallVectorImpl<Value> &values,
@@ -172,11 +198,31 @@ static std::vector<Observer> placeObservers(func::FuncOp graph,
     places[value] = static_cast<int64_t>(observers.size());
     observers.push_back(std::move(observer));
   }
+  joinHistograms(observers);
   return observers;
 }
 
+/// The members of a tensor as its observer has them.
+static onnxq::MembersAttr membersOf(const Observer &observer,
+                                    ArrayRef<Observer> observers,
+                                    MLIRContext *context) {
+  SmallVector<int64_t> offsets;
+  SmallVector<float> factors, addends;
+  for (int64_t number : observer.members) {
+    const Observer &member = observers[number];
+    bool isScaled = member.derivation->kind == Derivation::Kind::Scaled;
+    offsets.push_back(member.offset);
+    factors.push_back(isScaled ? member.derivation->number : 1.0f);
+    addends.push_back(isScaled ? -0.0f : member.derivation->number);
+  }
+  Builder b(context);
+  return onnxq::MembersAttr::get(context, b.getDenseI64ArrayAttr(offsets),
+                                 b.getDenseF32ArrayAttr(factors),
+                                 b.getDenseF32ArrayAttr(addends));
+}
+
 static void addObserver(Value value, const Observer &observer,
-                        onnxq::StateOp state) {
+                        ArrayRef<Observer> observers, onnxq::StateOp state) {
   OpBuilder b(state);
   if (value.getDefiningOp())
     b.setInsertionPointAfterValue(value);
@@ -184,14 +230,20 @@ static void addObserver(Value value, const Observer &observer,
     b.setInsertionPointAfter(state);
   else
     b.setInsertionPointToStart(cast<BlockArgument>(value).getOwner());
-  onnxq::ObserveOp::create(
-      b, value.getLoc(), b.getStringAttr(observer.name), value,
-      state.getState(), b.getI64IntegerAttr(observer.offset),
-      b.getI64IntegerAttr(observer.channelAxis),
-      b.getI64IntegerAttr(observer.layout.channels),
-      b.getI64IntegerAttr(observer.layout.bins),
-      b.getI64IntegerAttr(observer.layout.parts),
-      observer.hasBinsOnly() ? b.getUnitAttr() : UnitAttr());
+  auto create = [&](int64_t bins, bool binsOnly, onnxq::MembersAttr members) {
+    onnxq::ObserveOp::create(
+        b, value.getLoc(), b.getStringAttr(observer.name), value,
+        state.getState(), b.getI64IntegerAttr(observer.offset),
+        b.getI64IntegerAttr(observer.channelAxis),
+        b.getI64IntegerAttr(observer.layout.channels),
+        b.getI64IntegerAttr(bins), b.getI64IntegerAttr(observer.layout.parts),
+        binsOnly ? b.getUnitAttr() : UnitAttr(), members);
+  };
+  if (observer.members.empty())
+    return create(observer.layout.bins, observer.hasBinsOnly(), {});
+  create(/*bins=*/0, /*binsOnly=*/false, {});
+  create(observer.layout.bins, /*binsOnly=*/true,
+         membersOf(observer, observers, b.getContext()));
 }
 
 FailureOr<Instrumented> onnxquant::instrument(ModuleOp module,
@@ -234,8 +286,8 @@ FailureOr<Instrumented> onnxquant::instrument(ModuleOp module,
       body.getArgument(argument));
   // Backwards, so that observers of arguments stand in the arguments' order.
   for (auto [value, observer] : llvm::reverse(llvm::zip(*values, observers)))
-    if (observer.isObserved())
-      addObserver(value, observer, state);
+    if (observer.isObserved() && !observer.isMember)
+      addObserver(value, observer, observers, state);
   Operation *end = body.getTerminator();
   OpBuilder atEnd(end);
   Value statistics = onnxq::StatisticsOp::create(atEnd, graph->getLoc(), words,

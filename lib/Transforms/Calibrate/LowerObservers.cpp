@@ -2,6 +2,7 @@
 // the `onnxq` dialect. What is called is MLIR text that comes with the library.
 
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "OnnxQuant/Support/ObserverLayout.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,6 +23,7 @@ using namespace mlir;
 using namespace onnxquant;
 
 static constexpr llvm::StringLiteral sharedText =
+#include "ObserverFamilies.mlir.inc"
 #include "ObserverSums.mlir.inc"
 #include "ObserverTiles.mlir.inc"
 #include "Observers.mlir.inc"
@@ -141,15 +143,44 @@ public:
   void call(StringRef function, ValueRange operands) {
     func::CallOp::create(*this, function, TypeRange{}, operands);
   }
+  Value number(float value) {
+    return arith::ConstantOp::create(*this, getF32FloatAttr(value));
+  }
   /// Of the record, which has one channel if it has bins only.
   template <typename Op> Value channels(Op op) {
     return index(op.getBinsOnly() ? 1 : op.getChannels());
   }
-  /// Adds the `count` elements from `place` on to the bins of a record.
+  /// Adds the `count` elements from `place` on to the bins of a record, and of
+  /// its members.
   template <typename Op> void addBins(Op op, Value place, Value count) {
+    if (op.getMembers())
+      return call("onnxq_family",
+                  {flat(op.getBuffer()), place, count, flat(op.getState()),
+                   index(op.getBins()), flat(op.getScratch())});
+    int64_t offset = op.getOffset();
+    ObserverLayout layout = {1, static_cast<int64_t>(op.getBins()),
+                             static_cast<int64_t>(op.getParts())};
     call("onnxq_bins", {flat(op.getBuffer()), place, count, flat(op.getState()),
-                        index(op.getOffset()), index(op.getParts()),
-                        index(op.getBins()), flat(op.getScratch())});
+                        index(offset + ObserverLayout::Exponent),
+                        index(offset + layout.histogram()), index(op.getBins()),
+                        flat(op.getScratch())});
+  }
+  /// A family as functions take it: places and numbers of all members.
+  template <typename Op> SmallVector<Value> family(Op op) {
+    onnxq::MembersAttr members = *op.getMembers();
+    int64_t offset = op.getOffset();
+    ObserverLayout layout = {static_cast<int64_t>(op.getChannels()),
+                             static_cast<int64_t>(op.getBins()),
+                             static_cast<int64_t>(op.getParts())};
+    SmallVector<Value> values = {index(offset),
+                                 index(offset + layout.histogram())};
+    for (size_t i = 0; i < 2; ++i) {
+      bool isThere = i < static_cast<size_t>(members.getOffsets().size());
+      values.push_back(index(isThere ? members.getOffsets()[i] : 0));
+      values.push_back(number(isThere ? members.getFactors()[i] : 1.0f));
+      values.push_back(number(isThere ? members.getAddends()[i] : -0.0f));
+    }
+    return values;
   }
 };
 
@@ -159,6 +190,16 @@ static void lower(onnxq::ObserveOp op) {
   CallEmitter b(op);
   Value buffer = op.getInput();
   int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
+  if (op.getMembers()) {
+    SmallVector<Value> operands = {
+        b.flat(buffer), b.product(buffer, 0, std::min<int64_t>(rank, 1)),
+        b.product(buffer, 0, rank)};
+    operands.append(b.family(op));
+    operands.append(
+        {b.flat(op.getState()), b.index(op.getParts()), b.index(op.getBins())});
+    b.call("onnxq_observe_family", operands);
+    return;
+  }
   if (op.getBinsOnly()) {
     b.call("onnxq_observe_bins",
            {b.flat(buffer), b.product(buffer, 0, std::min<int64_t>(rank, 1)),
@@ -183,6 +224,14 @@ static void lower(onnxq::ObserveOp op) {
 
 static void lower(onnxq::ObserveBeginOp op) {
   CallEmitter b(op);
+  if (op.getMembers()) {
+    SmallVector<Value> operands = {b.index(op.getFirst())};
+    operands.append(b.family(op));
+    operands.append({b.flat(op.getState()), b.index(op.getParts()),
+                     b.index(op.getBins()), b.flat(op.getScratch())});
+    b.call("onnxq_begin_family", operands);
+    return;
+  }
   b.call("onnxq_begin",
          {b.index(op.getFirst()), b.channels(op), b.flat(op.getState()),
           b.index(op.getOffset()), b.index(op.getParts()),
@@ -222,6 +271,11 @@ static void lower(onnxq::ObserveRowsOp op) {
 
 static void lower(onnxq::ObserveEndOp op) {
   CallEmitter b(op);
+  if (op.getMembers()) {
+    b.call("onnxq_settle_family", {b.flat(op.getState()), b.index(op.getBins()),
+                                   b.flat(op.getScratch())});
+    return;
+  }
   b.call("onnxq_end", {b.channels(op), b.flat(op.getState()),
                        b.index(op.getOffset()), b.index(op.getParts()),
                        b.index(op.getBins()), b.flat(op.getScratch())});

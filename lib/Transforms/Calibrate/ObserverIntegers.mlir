@@ -347,7 +347,7 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
   %rows32 = arith.index_cast %rows : index to i32
   %stride = func.call @onnxq_stride(%bins) : (index) -> index
   %acc = arith.muli %stride, %c4 : index
-  %places = memref.alloca() {alignment = 64 : i64} : memref<32xi32>
+  %ring = memref.alloca() {alignment = 64 : i64} : memref<64xi64>
   %has = arith.cmpi ugt, %bins, %c0 : index
   %half = arith.divui %bins, %c2 : index
   %pexp = arith.addi %base, %c7 : index
@@ -359,6 +359,11 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
   %upper = arith.addi %acc, %c16 : index
   %lower = arith.addi %acc, %c32 : index
   %groups = func.call @onnxq_groups(%channels) : (index) -> index
+  %counts = func.call @onnxq_counts_tile(%channels, %groups) : (index, index) -> i1
+  %binned = arith.andi %counts, %has : i1
+  scf.if %binned {
+    func.call @onnxq_open_places(%ring, %scratch, %c0, %bins) : (memref<64xi64>, memref<?xi32>, index, index) -> ()
+  }
   %r:4 = scf.for %g = %c0 to %groups step %c2 iter_args(%q0 = %zero, %l0 = %zero, %top = %none, %clean = %true) -> (vector<8xi64>, vector<8xi64>, vector<16xi32>, i1) {
     %o40 = arith.muli %g, %c40 : index
     %o48 = arith.addi %o40, %c48 : index
@@ -369,21 +374,14 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
     %left = arith.subi %channels, %first : index
     %width = arith.minui %left, %c16 : index
     %wide = arith.cmpi ugt, %width, %c8 : index
-    %sixteen = arith.cmpi eq, %width, %c16 : index
-    %binned = arith.andi %sixteen, %has : i1
-    %less = arith.xori %sixteen, %true : i1
-    %separate = arith.andi %less, %has : i1
-    scf.if %separate {
-      func.call @onnxq_bin_lanes(%x, %from, %rows, %channels, %width, %scratch, %half, %scale, %i1) : (memref<?xf32>, index, index, index, index, memref<?xi32>, index, f32, i32) -> ()
-    }
     %a:3 = func.call @onnxq_load_group(%scratch, %at) : (memref<?xi32>, index) -> (vector<8xi64>, vector<8xf32>, vector<8xf32>)
     %w:4 = scf.if %wide -> (vector<8xi64>, vector<8xi64>, i1, vector<16xi32>) {
       %b:3 = func.call @onnxq_load_group(%scratch, %next) : (memref<?xi32>, index) -> (vector<8xi64>, vector<8xf32>, vector<8xf32>)
       %mn = func.call @onnxq_join(%a#1, %b#1) : (vector<8xf32>, vector<8xf32>) -> vector<16xf32>
       %mx = func.call @onnxq_join(%a#2, %b#2) : (vector<8xf32>, vector<8xf32>) -> vector<16xf32>
       %v:7 = scf.if %binned -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
-        %y:7 = func.call @onnxq_look_and_bin(%x, %from, %rows, %channels, %shift, %nothing, %nothing, %mn, %mx, %scratch, %half, %scale, %places)
-            : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<16xf32>, vector<16xf32>, memref<?xi32>, index, f32, memref<32xi32>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+        %y:7 = func.call @onnxq_look_and_bin(%x, %from, %rows, %channels, %shift, %nothing, %nothing, %mn, %mx, %scratch, %half, %scale, %ring)
+            : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<16xf32>, vector<16xf32>, memref<?xi32>, index, f32, memref<64xi64>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
         scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5, %y#6 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>
       } else {
         %y:7 = func.call @onnxq_look(%x, %from, %rows, %channels, %width, %shift, %nothing, %nothing, %mn, %mx)
@@ -436,6 +434,9 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
       scf.yield %q0, %l0, %t, %still : vector<8xi64>, vector<8xi64>, vector<16xi32>, i1
     }
     scf.yield %z#0, %z#1, %z#2, %z#3 : vector<8xi64>, vector<8xi64>, vector<16xi32>, i1
+  }
+  scf.if %binned {
+    func.call @onnxq_close_places(%ring, %scratch, %c0, %bins) : (memref<64xi64>, memref<?xi32>, index, index) -> ()
   }
   func.call @onnxq_let_wait(%scratch, %upper, %lower, %r#0, %r#1) : (memref<?xi32>, index, index, vector<8xi64>, vector<8xi64>) -> ()
   %largest = vector.reduction <maxui>, %r#2 : vector<16xi32> into i32

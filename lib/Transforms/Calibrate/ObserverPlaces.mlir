@@ -143,3 +143,56 @@ func.func private @onnxq_bin_tile(%x: memref<?xf32>, %begin: index, %n: index, %
   }
   return
 }
+
+// The places of rows of sixteen elements wait in a ring of four rows, two to a
+// word; with ObserverIntegers.mlir they wait as addresses.
+func.func private @onnxq_ring_bases(%scratch: memref<?xi32>, %at: index, %stride: index) -> vector<8xi64> attributes {onnxq.inline} {
+  %none = arith.constant dense<0> : vector<8xi64>
+  return %none : vector<8xi64>
+}
+// Puts sixteen places at ring[slot].
+func.func private @onnxq_put_places(%ring: memref<64xi64>, %slot: index, %places: vector<16xi32>, %bases: vector<8xi64>) attributes {onnxq.inline} {
+  %words = vector.bitcast %places : vector<16xi32> to vector<8xi64>
+  vector.store %words, %ring[%slot] : memref<64xi64>, vector<8xi64>
+  return
+}
+// Counts the sixteen places at ring[slot], in histograms `stride` elements apart
+// from scratch[at] on.
+func.func private @onnxq_count_places(%ring: memref<64xi64>, %slot: index, %scratch: memref<?xi32>, %at: index, %stride: index) attributes {onnxq.inline} {
+  %at1 = arith.addi %at, %stride : index
+  %at2 = arith.addi %at1, %stride : index
+  %at3 = arith.addi %at2, %stride : index
+  %c0 = arith.constant 0 : index
+  %p0 = arith.addi %slot, %c0 : index
+  %w0 = memref.load %ring[%p0] : memref<64xi64>
+  %c1 = arith.constant 1 : index
+  %p1 = arith.addi %slot, %c1 : index
+  %w1 = memref.load %ring[%p1] : memref<64xi64>
+  %c2 = arith.constant 2 : index
+  %p2 = arith.addi %slot, %c2 : index
+  %w2 = memref.load %ring[%p2] : memref<64xi64>
+  %c3 = arith.constant 3 : index
+  %p3 = arith.addi %slot, %c3 : index
+  %w3 = memref.load %ring[%p3] : memref<64xi64>
+  %c4 = arith.constant 4 : index
+  %p4 = arith.addi %slot, %c4 : index
+  %w4 = memref.load %ring[%p4] : memref<64xi64>
+  %c5 = arith.constant 5 : index
+  %p5 = arith.addi %slot, %c5 : index
+  %w5 = memref.load %ring[%p5] : memref<64xi64>
+  %c6 = arith.constant 6 : index
+  %p6 = arith.addi %slot, %c6 : index
+  %w6 = memref.load %ring[%p6] : memref<64xi64>
+  %c7 = arith.constant 7 : index
+  %p7 = arith.addi %slot, %c7 : index
+  %w7 = memref.load %ring[%p7] : memref<64xi64>
+  func.call @onnxq_bump_two(%scratch, %at, %at1, %w0) : (memref<?xi32>, index, index, i64) -> ()
+  func.call @onnxq_bump_two(%scratch, %at2, %at3, %w1) : (memref<?xi32>, index, index, i64) -> ()
+  func.call @onnxq_bump_two(%scratch, %at, %at1, %w2) : (memref<?xi32>, index, index, i64) -> ()
+  func.call @onnxq_bump_two(%scratch, %at2, %at3, %w3) : (memref<?xi32>, index, index, i64) -> ()
+  func.call @onnxq_bump_two(%scratch, %at, %at1, %w4) : (memref<?xi32>, index, index, i64) -> ()
+  func.call @onnxq_bump_two(%scratch, %at2, %at3, %w5) : (memref<?xi32>, index, index, i64) -> ()
+  func.call @onnxq_bump_two(%scratch, %at, %at1, %w6) : (memref<?xi32>, index, index, i64) -> ()
+  func.call @onnxq_bump_two(%scratch, %at2, %at3, %w7) : (memref<?xi32>, index, index, i64) -> ()
+  return
+}

@@ -442,37 +442,62 @@ func.func private @onnxq_bin(%x: memref<?xf32>, %begin: index, %n: index, %scrat
 func.func private @onnxq_bin_clean(%x: memref<?xf32>, %begin: index, %n: index, %scratch: memref<?xi32>, %half: index, %scale: f32) attributes {passthrough = ["noinline"]} {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
-  %c8 = arith.constant 8 : index
-  %c12 = arith.constant 12 : index
-  %zero = arith.constant dense<0.0> : vector<8xf32>
-  %ring = memref.alloca() {alignment = 64 : i64} : memref<16xi64>
+  %c16 = arith.constant 16 : index
+  %c48 = arith.constant 48 : index
+  %zero = arith.constant dense<0.0> : vector<16xf32>
+  %less = arith.constant dense<-1> : vector<16xi32>
+  %ring = memref.alloca() {alignment = 64 : i64} : memref<64xi64>
   %halfi = arith.index_cast %half : index to i32
   %bins = arith.muli %half, %c2 : index
   %stride = func.call @onnxq_stride(%bins) : (index) -> index
-  %scalev = vector.broadcast %scale : f32 to vector<8xf32>
-  %halfv = vector.broadcast %halfi : i32 to vector<8xi32>
-  %rest = arith.remui %n, %c8 : index
+  %bases = func.call @onnxq_ring_bases(%scratch, %c0, %stride) : (memref<?xi32>, index, index) -> vector<8xi64>
+  %scalev = vector.broadcast %scale : f32 to vector<16xf32>
+  %halfv = vector.broadcast %halfi : i32 to vector<16xi32>
+  %rest = arith.remui %n, %c16 : index
   %main = arith.subi %n, %rest : index
-  func.call @onnxq_open_ring(%ring, %bins) : (memref<16xi64>, index) -> ()
-  scf.for %i = %c0 to %main step %c8 {
-    %i2 = arith.divui %i, %c2 : index
-    %slot = arith.andi %i2, %c12 : index
-    %w:4 = func.call @onnxq_ring_row(%ring, %slot) : (memref<16xi64>, index) -> (i64, i64, i64, i64)
+  func.call @onnxq_open_places(%ring, %scratch, %c0, %bins) : (memref<64xi64>, memref<?xi32>, index, index) -> ()
+  scf.for %i = %c0 to %main step %c16 {
+    %slot = arith.andi %i, %c48 : index
     %at = arith.addi %begin, %i : index
-    %e = vector.load %x[%at] : memref<?xf32>, vector<8xf32>
-    %scaled = arith.mulf %e, %scalev : vector<8xf32>
-    %toward = arith.fptosi %scaled : vector<8xf32> to vector<8xi32>
-    %neg = arith.cmpf olt, %e, %zero : vector<8xf32>
-    %one = arith.extsi %neg : vector<8xi1> to vector<8xi32>
-    %place0 = arith.addi %toward, %halfv : vector<8xi32>
-    %place = arith.addi %place0, %one : vector<8xi32>
-    %words = vector.bitcast %place : vector<8xi32> to vector<4xi64>
-    vector.store %words, %ring[%slot] : memref<16xi64>, vector<4xi64>
-    func.call @onnxq_count_row(%w#0, %w#1, %w#2, %w#3, %scratch, %stride) : (i64, i64, i64, i64, memref<?xi32>, index) -> ()
+    %e = vector.load %x[%at] : memref<?xf32>, vector<16xf32>
+    func.call @onnxq_count_places(%ring, %slot, %scratch, %c0, %stride) : (memref<64xi64>, index, memref<?xi32>, index, index) -> ()
+    %scaled = arith.mulf %e, %scalev : vector<16xf32>
+    %toward = arith.fptosi %scaled : vector<16xf32> to vector<16xi32>
+    %neg = arith.cmpf olt, %e, %zero : vector<16xf32>
+    %place0 = arith.addi %toward, %halfv : vector<16xi32>
+    %place1 = arith.addi %place0, %less : vector<16xi32>
+    %place = arith.select %neg, %place1, %place0 : vector<16xi1>, vector<16xi32>
+    func.call @onnxq_put_places(%ring, %slot, %place, %bases) : (memref<64xi64>, index, vector<16xi32>, vector<8xi64>) -> ()
   }
-  func.call @onnxq_close_ring(%ring, %scratch, %bins) : (memref<16xi64>, memref<?xi32>, index) -> ()
+  func.call @onnxq_close_places(%ring, %scratch, %c0, %bins) : (memref<64xi64>, memref<?xi32>, index, index) -> ()
   %last = arith.addi %begin, %main : index
   func.call @onnxq_bin(%x, %last, %rest, %scratch, %half, %scale) : (memref<?xf32>, index, index, memref<?xi32>, index, f32) -> ()
+  return
+}
+
+// A ring of places (ObserverBins.mlir, ObserverPlaces.mlir) of histograms from
+// scratch[at] on: makes it hold places that are no bins; counts what it holds.
+func.func private @onnxq_open_places(%ring: memref<64xi64>, %scratch: memref<?xi32>, %at: index, %bins: index) attributes {onnxq.inline} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
+  %bases = func.call @onnxq_ring_bases(%scratch, %at, %stride) : (memref<?xi32>, index, index) -> vector<8xi64>
+  %bins32 = arith.index_cast %bins : index to i32
+  %nowhere = vector.broadcast %bins32 : i32 to vector<16xi32>
+  scf.for %slot = %c0 to %c64 step %c16 {
+    func.call @onnxq_put_places(%ring, %slot, %nowhere, %bases) : (memref<64xi64>, index, vector<16xi32>, vector<8xi64>) -> ()
+  }
+  return
+}
+func.func private @onnxq_close_places(%ring: memref<64xi64>, %scratch: memref<?xi32>, %at: index, %bins: index) attributes {onnxq.inline} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
+  scf.for %slot = %c0 to %c64 step %c16 {
+    func.call @onnxq_count_places(%ring, %slot, %scratch, %at, %stride) : (memref<64xi64>, index, memref<?xi32>, index, index) -> ()
+  }
   return
 }
 

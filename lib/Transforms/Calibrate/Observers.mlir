@@ -463,17 +463,15 @@ func.func private @onnxq_observe(%x: memref<?xf32>, %first: index, %outer: index
   return
 }
 
-// Adds the `n` elements from x[begin] on to the histogram only.
-func.func private @onnxq_bins(%x: memref<?xf32>, %begin: index, %n: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
+// Adds the `n` elements from x[begin] on to the histogram at `hist` only, whose
+// range is at `exponent`.
+func.func private @onnxq_bins(%x: memref<?xf32>, %begin: index, %n: index, %state: memref<?xi64>, %exponent: index, %hist: index, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
-  %c7 = arith.constant 7 : index
   %c2048 = arith.constant 2048 : index
   %limit = arith.constant 2123789977 : i32
   %half = arith.divui %bins, %c2 : index
-  %pexp = arith.addi %base, %c7 : index
-  %p:4 = func.call @onnxq_places(%base, %parts, %c1) : (index, index, index) -> (index, index, index, index)
   // Pieces that stay in the cache from one function to the next.
   scf.for %i = %c0 to %n step %c2048 {
     %left = arith.subi %n, %i : index
@@ -487,7 +485,7 @@ func.func private @onnxq_bins(%x: memref<?xf32>, %begin: index, %n: index, %stat
       %t:3 = func.call @onnxq_valid_extent(%x, %at, %m, %c1) : (memref<?xf32>, index, index, index) -> (f32, f32, i32)
       scf.yield %t#2 : i32
     }
-    func.call @onnxq_distribute(%x, %at, %m, %top, %fine, %state, %pexp, %p#3, %half, %scratch) : (memref<?xf32>, index, index, i32, i1, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+    func.call @onnxq_distribute(%x, %at, %m, %top, %fine, %state, %exponent, %hist, %half, %scratch) : (memref<?xf32>, index, index, i32, i1, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
   }
   return
 }
@@ -503,7 +501,10 @@ func.func private @onnxq_observe_bins(%x: memref<?xf32>, %first: index, %n: inde
   %room = arith.addi %histograms, %c88 : index
   %scratch = memref.alloca(%room) {alignment = 64 : i64} : memref<?xi32>
   func.call @onnxq_begin(%first, %c1, %state, %base, %parts, %bins, %scratch) : (index, index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
-  func.call @onnxq_bins(%x, %c0, %n, %state, %base, %parts, %bins, %scratch) : (memref<?xf32>, index, index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+  %c7 = arith.constant 7 : index
+  %pexp = arith.addi %base, %c7 : index
+  %p:4 = func.call @onnxq_places(%base, %parts, %c1) : (index, index, index) -> (index, index, index, index)
+  func.call @onnxq_bins(%x, %c0, %n, %state, %pexp, %p#3, %bins, %scratch) : (memref<?xf32>, index, index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
   func.call @onnxq_end(%c1, %state, %base, %parts, %bins, %scratch) : (index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
   return
 }

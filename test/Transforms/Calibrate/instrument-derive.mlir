@@ -1,7 +1,9 @@
 // onnx-instrument=derive: what follows from other observers has none, or one that
-// counts bins only; what it follows from has one though nobody asked for it.
+// counts bins only, with that of what it follows from if it can; what it follows
+// from has one though nobody asked for it.
 // RUN: onnxq-opt %s --onnx-instrument=derive --split-input-file | FileCheck %s
 // RUN: onnxq-opt %s --onnx-instrument="derive bins=64" --split-input-file | FileCheck %s --check-prefix=BINS
+// RUN: onnxq-opt %s --onnx-instrument="derive bins=8192" --split-input-file | FileCheck %s --check-prefix=MANY
 // RUN: onnxq-opt %s --onnx-instrument="derive nodes=sum" --split-input-file | FileCheck %s --check-prefix=SUM
 
 // CHECK-LABEL: func.func @affine
@@ -10,11 +12,15 @@
 // CHECK-NOT: onnxq.observe
 // CHECK: onnx.Return
 // BINS-LABEL: func.func @affine
-// BINS: onnxq.observe "r" {{.*}} {bins = 64 : i64, channel_axis
-// BINS: onnxq.observe "m" {{.*}} {bins = 64 : i64, bins_only, channel_axis
-// BINS: onnxq.observe "a" {{.*}} {bins = 64 : i64, bins_only, channel_axis
+// BINS: onnxq.observe "r" {{.*}} {bins = 0 : i64, channel_axis = 1 : i64, channels = 3 : i64, offset = [[R:[0-9]+]] : i64
+// BINS: onnxq.observe "r" {{.*}} {bins = 64 : i64, bins_only, channel_axis = 1 : i64, channels = 3 : i64, members = #onnxq.members<offsets = [{{[0-9]+}}, {{[0-9]+}}], factors = [2.500000e+00, 1.000000e+00], addends = [-0.000000e+00, 1.100000e+00]>, offset = [[R]] : i64
 // BINS-NOT: onnxq.observe
 // BINS: onnx.Return
+// Too many bins to be counted together.
+// MANY-LABEL: func.func @affine
+// MANY: onnxq.observe "r" {{.*}} {bins = 8192 : i64, channel_axis
+// MANY: onnxq.observe "m" {{.*}} {bins = 8192 : i64, bins_only, channel_axis
+// MANY: onnxq.observe "a" {{.*}} {bins = 8192 : i64, bins_only, channel_axis
 // SUM-LABEL: func.func @affine
 // SUM-NOT: onnxq.observe "x"
 // SUM: onnxq.observe "r"
@@ -51,4 +57,25 @@ func.func @observed(%x: tensor<1x3x8x8xf32> {onnx.name = "x"}, %y: tensor<1x3xf1
   %l = "onnx.Sub"(%tiny, %x) {onnx_node_name = "less", onnx_result_names = ["l"]} : (tensor<f32>, tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32>
   %h = "onnx.Mul"(%y, %half) {onnx_node_name = "half", onnx_result_names = ["h"]} : (tensor<1x3xf16>, tensor<f16>) -> tensor<1x3xf16>
   onnx.Return %c, %t, %l, %h : tensor<1x3x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x3xf16>
+}
+
+// -----
+
+// Two at most are counted with another one, each made of the one before; a
+// second chain has observers of its own.
+// BINS-LABEL: func.func @chains
+// BINS: onnxq.observe "r" {{.*}} {bins = 0 : i64
+// BINS: onnxq.observe "r" {{.*}} members = #onnxq.members<offsets = [{{[0-9]+}}, {{[0-9]+}}], factors = [1.000000e+00, -2.000000e+00], addends = [3.000000e+00, -0.000000e+00]>
+// BINS: onnxq.observe "c" {{.*}} {bins = 64 : i64, bins_only, channel_axis = 1 : i64, channels = 3 : i64, offset
+// BINS: onnxq.observe "d" {{.*}} {bins = 64 : i64, bins_only, channel_axis = 1 : i64, channels = 3 : i64, offset
+// BINS-NOT: onnxq.observe
+func.func @chains(%x: tensor<1x3x8x8xf32> {onnx.name = "x"}) -> (tensor<1x3x8x8xf32> {onnx.name = "c"}, tensor<1x3x8x8xf32> {onnx.name = "d"}) {
+  %three = onnx.Constant dense<3.0> : tensor<f32>
+  %two = onnx.Constant dense<-2.0> : tensor<f32>
+  %r = "onnx.Relu"(%x) {onnx_node_name = "relu", onnx_result_names = ["r"]} : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32>
+  %a = "onnx.Add"(%r, %three) {onnx_node_name = "first", onnx_result_names = ["a"]} : (tensor<1x3x8x8xf32>, tensor<f32>) -> tensor<1x3x8x8xf32>
+  %b = "onnx.Mul"(%a, %two) {onnx_node_name = "second", onnx_result_names = ["b"]} : (tensor<1x3x8x8xf32>, tensor<f32>) -> tensor<1x3x8x8xf32>
+  %c = "onnx.Mul"(%b, %two) {onnx_node_name = "sum", onnx_result_names = ["c"]} : (tensor<1x3x8x8xf32>, tensor<f32>) -> tensor<1x3x8x8xf32>
+  %d = "onnx.Mul"(%r, %two) {onnx_node_name = "other", onnx_result_names = ["d"]} : (tensor<1x3x8x8xf32>, tensor<f32>) -> tensor<1x3x8x8xf32>
+  onnx.Return %c, %d : tensor<1x3x8x8xf32>, tensor<1x3x8x8xf32>
 }

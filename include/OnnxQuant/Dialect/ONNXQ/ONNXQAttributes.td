@@ -92,4 +92,28 @@ def ONNXQ_PackingAttr : AttrDef<ONNXQ_Dialect, "Packing"> {
   let genVerifyDecl = 1;
 }
 
+def ONNXQ_MembersAttr : AttrDef<ONNXQ_Dialect, "Members"> {
+  let mnemonic = "members";
+  let summary = "tensors whose histograms are made with another one's";
+  let description = [{
+    One tensor, or two: the first is the observed one times its factor plus its
+    addend, the second the same of the first. One of the two does nothing: a
+    factor of 1, or an addend of -0. Their records, which have one channel, are
+    at `offsets`.
+
+    - C1: there are one or two members, with as many factors and addends.
+    - C2: numbers are finite, and no factor is zero.
+
+    Example:
+
+    ```mlir
+    #onnxq.members<offsets = [1200, 3400], factors = [2.5, 1.0], addends = [-0.0, 3.0]>
+    ```
+  }];
+  let parameters = (ins "::mlir::DenseI64ArrayAttr":$offsets,
+    "::mlir::DenseF32ArrayAttr":$factors, "::mlir::DenseF32ArrayAttr":$addends);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif // ONNXQUANT_DIALECT_ONNXQ_ATTRIBUTES_TD

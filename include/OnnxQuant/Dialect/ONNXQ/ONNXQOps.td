@@ -41,13 +41,17 @@ def ONNXQ_ObserveOp : ONNXQ_Op<"observe", [MemoryEffects<[MemRead, MemWrite]>]> 
     if `bins` is not zero, a histogram over -2^e to 2^e. NaN, infinities and
     magnitudes of 1e38 and more are counted and take no part in the rest. The
     record's form is in ObserverLayout.h. With `bins_only` only the histogram is
-    made; the record has one channel then.
+    made; the record has one channel then. With `members` the histograms of
+    other tensors are made with it, too; the record is a whole one then, all of
+    whose other words are made by another observer that stands before.
 
     - C1: `channel_axis` is -1 (none) or an axis of the tensor.
     - C2: the size along `channel_axis` is `channels`; without an axis it is 1.
     - C3: `bins` is 0 or a power of two from 16 to 65536.
     - C4: the record lies within the state.
     - C5: `bins_only` needs bins.
+    - C6: `members` needs `bins_only`, and the members' records lie within the
+      state.
 
     Example:
 
@@ -57,7 +61,8 @@ def ONNXQ_ObserveOp : ONNXQ_Op<"observe", [MemoryEffects<[MemRead, MemWrite]>]> 
   }];
   let arguments = (ins StrAttr:$name, AnyShaped:$input, ONNXQ_Words:$state,
     I64Attr:$offset, I64Attr:$channel_axis, I64Attr:$channels, I64Attr:$bins,
-    I64Attr:$parts, UnitAttr:$bins_only);
+    I64Attr:$parts, UnitAttr:$bins_only,
+    OptionalAttr<ONNXQ_MembersAttr>:$members);
   let assemblyFormat =
     "$name $input `into` $state attr-dict `:` type($input) `,` type($state)";
   let hasVerifier = 1;
@@ -68,7 +73,7 @@ class ONNXQ_PartialOp<string mnemonic>
     : ONNXQ_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
   dag shared = (ins MemRefRankOf<[I32], [1]>:$scratch, ONNXQ_Words:$state,
     I64Attr:$offset, I64Attr:$channels, I64Attr:$bins, I64Attr:$parts,
-    UnitAttr:$bins_only);
+    UnitAttr:$bins_only, OptionalAttr<ONNXQ_MembersAttr>:$members);
 }
 
 def ONNXQ_ObserveBeginOp : ONNXQ_PartialOp<"observe_begin"> {

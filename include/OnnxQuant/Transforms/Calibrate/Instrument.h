@@ -54,6 +54,11 @@ struct Observer {
   /// Whether nobody asked for the tensor, but for one that is derived from it.
   bool isHidden = false;
   std::optional<Derivation> derivation;
+  /// The numbers of tensors whose histograms are made with this one's, each
+  /// derived from the one before.
+  std::vector<int64_t> members;
+  /// Whether another one makes this one's histogram.
+  bool isMember = false;
   /// The first word of what is observed, if anything is.
   int64_t offset = 0;
 

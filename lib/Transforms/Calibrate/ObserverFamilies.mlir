@@ -1,0 +1,630 @@
+// What compiled observers call, fourth part: histograms of a tensor x and of up
+// to two more that are made of it, y = x * a1 + b1 and z = y * a2 + b2 (one of
+// factor and addend does nothing), counted together.
+//
+// All three rise or fall with x, rounded as they are. So do the numbers of their
+// bins, if those of a tensor that falls are turned around; and elements with the
+// same sum of the three numbers have the same three numbers. That sum is a cell:
+// one count for each element is enough, of which all histograms follow. For a
+// bin of a tensor they are the counts of the cells from that of the smallest x
+// in the bin to that of the smallest x in the next one.
+//
+// Scratch memory begins with what a histogram takes by itself
+// (ObserverTiles.mlir). Behind it are sixteen words for the family: where the
+// three histograms and their exponents are in the state, in turns; a1, b1, a2,
+// b2. Then the cells follow, four times. Without a third tensor its places are
+// 0; its numbers rise and fall with the second's.
+
+// Where the family and its cells are in scratch memory, and how many cells.
+func.func private @onnxq_family_places(%bins: index) -> (index, index, index) attributes {onnxq.inline} {
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %c96 = arith.constant 96 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
+  %histograms = arith.muli %stride, %c4 : index
+  %family = arith.addi %histograms, %c96 : index
+  %cells = arith.addi %family, %c16 : index
+  %count = arith.muli %bins, %c3 : index
+  return %family, %cells, %count : index, index, index
+}
+
+// Members of the family by their number: where the histogram and its exponent
+// are, and both factors and addends from x to the member.
+func.func private @onnxq_member(%scratch: memref<?xi32>, %bins: index, %number: index) -> (index, index, f32, f32, f32, f32) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %c9 = arith.constant 9 : index
+  %one = arith.constant 1.0 : f32
+  %none = arith.constant -0.0 : f32
+  %p:3 = func.call @onnxq_family_places(%bins) : (index) -> (index, index, index)
+  %skip = arith.muli %number, %c2 : index
+  %own = arith.addi %p#0, %skip : index
+  %own1 = arith.addi %own, %c1 : index
+  %h32 = memref.load %scratch[%own] : memref<?xi32>
+  %e32 = memref.load %scratch[%own1] : memref<?xi32>
+  %h = arith.index_cast %h32 : i32 to index
+  %e = arith.index_cast %e32 : i32 to index
+  %c6 = arith.constant 6 : index
+  %c7 = arith.constant 7 : index
+  %pa1 = arith.addi %p#0, %c6 : index
+  %pb1 = arith.addi %p#0, %c7 : index
+  %pa2 = arith.addi %p#0, %c8 : index
+  %pb2 = arith.addi %p#0, %c9 : index
+  %wa1 = memref.load %scratch[%pa1] : memref<?xi32>
+  %wb1 = memref.load %scratch[%pb1] : memref<?xi32>
+  %wa2 = memref.load %scratch[%pa2] : memref<?xi32>
+  %wb2 = memref.load %scratch[%pb2] : memref<?xi32>
+  %fa1 = arith.bitcast %wa1 : i32 to f32
+  %fb1 = arith.bitcast %wb1 : i32 to f32
+  %fa2 = arith.bitcast %wa2 : i32 to f32
+  %fb2 = arith.bitcast %wb2 : i32 to f32
+  %second = arith.cmpi uge, %number, %c1 : index
+  %third = arith.cmpi uge, %number, %c2 : index
+  %a1 = arith.select %second, %fa1, %one : f32
+  %b1 = arith.select %second, %fb1, %none : f32
+  %a2 = arith.select %third, %fa2, %one : f32
+  %b2 = arith.select %third, %fb2, %none : f32
+  return %h, %e, %a1, %b1, %a2, %b2 : index, index, f32, f32, f32, f32
+}
+
+// The scale of a member's bins, and what turns their numbers around where it
+// falls: the last bin's number, or 0. A member that isn't there has scale 0.
+func.func private @onnxq_member_bins(%scratch: memref<?xi32>, %state: memref<?xi64>, %bins: index, %number: index) -> (f32, i32) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %i0 = arith.constant 0 : i32
+  %i1 = arith.constant 1 : i32
+  %zero = arith.constant 0.0 : f32
+  %m:6 = func.call @onnxq_member(%scratch, %bins, %number) : (memref<?xi32>, index, index) -> (index, index, f32, f32, f32, f32)
+  %half = arith.divui %bins, %c2 : index
+  %exponent = memref.load %state[%m#1] : memref<?xi64>
+  %scale0 = func.call @onnxq_scale(%half, %exponent) : (index, i64) -> f32
+  %there = arith.cmpi ne, %m#0, %c0 : index
+  %scale = arith.select %there, %scale0, %zero : f32
+  %neg1 = arith.cmpf olt, %m#2, %zero : f32
+  %neg2 = arith.cmpf olt, %m#4, %zero : f32
+  %falls = arith.xori %neg1, %neg2 : i1
+  %bins32 = arith.index_cast %bins : index to i32
+  %last = arith.subi %bins32, %i1 : i32
+  %turn = arith.select %falls, %last, %i0 : i32
+  return %scale, %turn : f32, i32
+}
+
+// What a member is of x.
+func.func private @onnxq_make_member(%x: vector<16xf32>, %a1: vector<16xf32>, %b1: vector<16xf32>, %a2: vector<16xf32>, %b2: vector<16xf32>) -> vector<16xf32> attributes {onnxq.inline} {
+  %y0 = arith.mulf %x, %a1 : vector<16xf32>
+  %y = arith.addf %y0, %b1 : vector<16xf32>
+  %z0 = arith.mulf %y, %a2 : vector<16xf32>
+  %z = arith.addf %z0, %b2 : vector<16xf32>
+  return %z : vector<16xf32>
+}
+
+// The numbers of bins, given in steps of a bin, of elements within the range.
+func.func private @onnxq_numbers_of(%e: vector<16xf32>, %scaled: vector<16xf32>, %half: vector<16xi32>, %turn: vector<16xi32>) -> vector<16xi32> attributes {onnxq.inline} {
+  %zero = arith.constant dense<0.0> : vector<16xf32>
+  %toward = arith.fptosi %scaled : vector<16xf32> to vector<16xi32>
+  %neg = arith.cmpf olt, %e, %zero : vector<16xf32>
+  %less = arith.constant dense<-1> : vector<16xi32>
+  %place0 = arith.addi %toward, %half : vector<16xi32>
+  %place1 = arith.addi %place0, %less : vector<16xi32>
+  %place = arith.select %neg, %place1, %place0 : vector<16xi1>, vector<16xi32>
+  %number = arith.xori %place, %turn : vector<16xi32>
+  return %number : vector<16xi32>
+}
+
+// The same of any finite elements: those beyond the range are in its last bins.
+func.func private @onnxq_any_numbers(%e: vector<16xf32>, %scale: vector<16xf32>, %half: vector<16xi32>, %turn: vector<16xi32>) -> vector<16xi32> attributes {onnxq.inline} {
+  %some = arith.constant dense<0.5> : vector<16xf32>
+  %scaled = arith.mulf %e, %scale : vector<16xf32>
+  %end0 = arith.sitofp %half : vector<16xi32> to vector<16xf32>
+  %end = arith.subf %end0, %some : vector<16xf32>
+  %start = arith.negf %end : vector<16xf32>
+  %low = arith.cmpf olt, %scaled, %start : vector<16xf32>
+  %up = arith.select %low, %start, %scaled : vector<16xi1>, vector<16xf32>
+  %high = arith.cmpf ogt, %up, %end : vector<16xf32>
+  %within = arith.select %high, %end, %up : vector<16xi1>, vector<16xf32>
+  %numbers = func.call @onnxq_numbers_of(%e, %within, %half, %turn) : (vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>) -> vector<16xi32>
+  return %numbers : vector<16xi32>
+}
+
+// Counts `n` elements from x[begin] on, all of which are within the members'
+// ranges.
+func.func private @onnxq_count_family(%x: memref<?xf32>, %begin: index, %n: index, %state: memref<?xi64>, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %c48 = arith.constant 48 : index
+  %none = arith.constant dense<0.0> : vector<16xf32>
+  %p:3 = func.call @onnxq_family_places(%bins) : (index) -> (index, index, index)
+  %stride = func.call @onnxq_stride(%p#2) : (index) -> index
+  %bases = func.call @onnxq_ring_bases(%scratch, %p#1, %stride) : (memref<?xi32>, index, index) -> vector<8xi64>
+  %m:6 = func.call @onnxq_member(%scratch, %bins, %c2) : (memref<?xi32>, index, index) -> (index, index, f32, f32, f32, f32)
+  %s0:2 = func.call @onnxq_member_bins(%scratch, %state, %bins, %c0) : (memref<?xi32>, memref<?xi64>, index, index) -> (f32, i32)
+  %s1:2 = func.call @onnxq_member_bins(%scratch, %state, %bins, %c1) : (memref<?xi32>, memref<?xi64>, index, index) -> (f32, i32)
+  %s2:2 = func.call @onnxq_member_bins(%scratch, %state, %bins, %c2) : (memref<?xi32>, memref<?xi64>, index, index) -> (f32, i32)
+  %a1 = vector.broadcast %m#2 : f32 to vector<16xf32>
+  %b1 = vector.broadcast %m#3 : f32 to vector<16xf32>
+  %a2 = vector.broadcast %m#4 : f32 to vector<16xf32>
+  %b2 = vector.broadcast %m#5 : f32 to vector<16xf32>
+  %scale0 = vector.broadcast %s0#0 : f32 to vector<16xf32>
+  %scale1 = vector.broadcast %s1#0 : f32 to vector<16xf32>
+  %scale2 = vector.broadcast %s2#0 : f32 to vector<16xf32>
+  %turn0 = arith.constant dense<0> : vector<16xi32>
+  %turn1 = vector.broadcast %s1#1 : i32 to vector<16xi32>
+  %turn2 = vector.broadcast %s2#1 : i32 to vector<16xi32>
+  %half0 = arith.divui %bins, %c2 : index
+  %half32 = arith.index_cast %half0 : index to i32
+  %half = vector.broadcast %half32 : i32 to vector<16xi32>
+  %count32 = arith.index_cast %p#2 : index to i32
+  %nowhere = vector.broadcast %count32 : i32 to vector<16xi32>
+  %ring = memref.alloca() {alignment = 64 : i64} : memref<64xi64>
+  func.call @onnxq_open_places(%ring, %scratch, %p#1, %p#2) : (memref<64xi64>, memref<?xi32>, index, index) -> ()
+  %rest = arith.remui %n, %c16 : index
+  %main = arith.subi %n, %rest : index
+  scf.for %i = %c0 to %main step %c16 {
+    %slot = arith.andi %i, %c48 : index
+    %at = arith.addi %begin, %i : index
+    %e = vector.load %x[%at] : memref<?xf32>, vector<16xf32>
+    func.call @onnxq_count_places(%ring, %slot, %scratch, %p#1, %stride) : (memref<64xi64>, index, memref<?xi32>, index, index) -> ()
+    %cell = func.call @onnxq_cells_of(%e, %a1, %b1, %a2, %b2, %scale0, %scale1, %scale2, %half, %turn0, %turn1, %turn2) : (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>, vector<16xi32>, vector<16xi32>) -> vector<16xi32>
+    func.call @onnxq_put_places(%ring, %slot, %cell, %bases) : (memref<64xi64>, index, vector<16xi32>, vector<8xi64>) -> ()
+  }
+  func.call @onnxq_close_places(%ring, %scratch, %p#1, %p#2) : (memref<64xi64>, memref<?xi32>, index, index) -> ()
+  // What is left: lanes that are no elements have no cell.
+  %mask = vector.create_mask %rest : vector<16xi1>
+  %last = arith.addi %begin, %main : index
+  %e = vector.maskedload %x[%last], %mask, %none : memref<?xf32>, vector<16xi1>, vector<16xf32> into vector<16xf32>
+  %some = func.call @onnxq_cells_of(%e, %a1, %b1, %a2, %b2, %scale0, %scale1, %scale2, %half, %turn0, %turn1, %turn2) : (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>, vector<16xi32>, vector<16xi32>) -> vector<16xi32>
+  %cell = arith.select %mask, %some, %nowhere : vector<16xi1>, vector<16xi32>
+  func.call @onnxq_put_places(%ring, %c0, %cell, %bases) : (memref<64xi64>, index, vector<16xi32>, vector<8xi64>) -> ()
+  func.call @onnxq_count_places(%ring, %c0, %scratch, %p#1, %stride) : (memref<64xi64>, index, memref<?xi32>, index, index) -> ()
+  return
+}
+
+// The cells of elements that are within the members' ranges.
+func.func private @onnxq_cells_of(%e: vector<16xf32>, %a1: vector<16xf32>, %b1: vector<16xf32>, %a2: vector<16xf32>, %b2: vector<16xf32>, %scale0: vector<16xf32>, %scale1: vector<16xf32>, %scale2: vector<16xf32>, %half: vector<16xi32>, %turn0: vector<16xi32>, %turn1: vector<16xi32>, %turn2: vector<16xi32>) -> vector<16xi32> attributes {onnxq.inline} {
+  %y0 = arith.mulf %e, %a1 : vector<16xf32>
+  %y = arith.addf %y0, %b1 : vector<16xf32>
+  %z0 = arith.mulf %y, %a2 : vector<16xf32>
+  %z = arith.addf %z0, %b2 : vector<16xf32>
+  %u0 = arith.mulf %e, %scale0 : vector<16xf32>
+  %u1 = arith.mulf %y, %scale1 : vector<16xf32>
+  %u2 = arith.mulf %z, %scale2 : vector<16xf32>
+  %n0 = func.call @onnxq_numbers_of(%e, %u0, %half, %turn0) : (vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>) -> vector<16xi32>
+  %n1 = func.call @onnxq_numbers_of(%y, %u1, %half, %turn1) : (vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>) -> vector<16xi32>
+  %n2 = func.call @onnxq_numbers_of(%z, %u2, %half, %turn2) : (vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>) -> vector<16xi32>
+  %n01 = arith.addi %n0, %n1 : vector<16xi32>
+  %sum = arith.addi %n01, %n2 : vector<16xi32>
+  return %sum : vector<16xi32>
+}
+
+// Floats in their order as integers, and back.
+func.func private @onnxq_from_order(%o: vector<16xi32>) -> vector<16xf32> attributes {onnxq.inline} {
+  %c31 = arith.constant dense<31> : vector<16xi32>
+  %magnitude = arith.constant dense<2147483647> : vector<16xi32>
+  %sign = arith.shrsi %o, %c31 : vector<16xi32>
+  %turned = arith.andi %sign, %magnitude : vector<16xi32>
+  %bits = arith.xori %o, %turned : vector<16xi32>
+  %x = arith.bitcast %bits : vector<16xi32> to vector<16xf32>
+  return %x : vector<16xf32>
+}
+func.func private @onnxq_to_order(%x: vector<16xf32>) -> vector<16xi32> attributes {onnxq.inline} {
+  %c31 = arith.constant dense<31> : vector<16xi32>
+  %magnitude = arith.constant dense<2147483647> : vector<16xi32>
+  %bits = arith.bitcast %x : vector<16xf32> to vector<16xi32>
+  %sign = arith.shrsi %bits, %c31 : vector<16xi32>
+  %turned = arith.andi %sign, %magnitude : vector<16xi32>
+  %o = arith.xori %bits, %turned : vector<16xi32>
+  return %o : vector<16xi32>
+}
+
+// The smallest element x that counts, in the order of floats, whose member has
+// at least the number `wanted`; or one behind the last, if there is none. The
+// edge is that of the member's bin: what it is made of is likely to be near.
+func.func private @onnxq_search(%edge: vector<16xf32>, %wanted: vector<16xi32>, %ma1: vector<16xf32>, %mb1: vector<16xf32>, %ma2: vector<16xf32>, %mb2: vector<16xf32>, %scale: vector<16xf32>, %half: vector<16xi32>, %turn: vector<16xi32>) -> vector<16xi32> attributes {onnxq.inline} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  %c32 = arith.constant 32 : index
+  %one = arith.constant dense<1> : vector<16xi32>
+  // The elements that count have one on either side here.
+  %first = arith.constant dense<-2123789979> : vector<16xi32>
+  %end = arith.constant dense<2123789978> : vector<16xi32>
+  %near = arith.constant dense<32> : vector<16xi32>
+  %r0 = arith.subf %edge, %mb2 : vector<16xf32>
+  %r1 = arith.divf %r0, %ma2 : vector<16xf32>
+  %r2 = arith.subf %r1, %mb1 : vector<16xf32>
+  %r3 = arith.divf %r2, %ma1 : vector<16xf32>
+  %guess0 = func.call @onnxq_to_order(%r3) : (vector<16xf32>) -> vector<16xi32>
+  %first1 = arith.addi %first, %near : vector<16xi32>
+  %end1 = arith.subi %end, %near : vector<16xi32>
+  %guess1 = arith.maxsi %guess0, %first1 : vector<16xi32>
+  %guess = arith.minsi %guess1, %end1 : vector<16xi32>
+  %below = arith.subi %guess, %near : vector<16xi32>
+  %above = arith.addi %guess, %near : vector<16xi32>
+  %xb = func.call @onnxq_from_order(%below) : (vector<16xi32>) -> vector<16xf32>
+  %xa = func.call @onnxq_from_order(%above) : (vector<16xi32>) -> vector<16xf32>
+  %yb = func.call @onnxq_make_member(%xb, %ma1, %mb1, %ma2, %mb2) : (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) -> vector<16xf32>
+  %ya = func.call @onnxq_make_member(%xa, %ma1, %mb1, %ma2, %mb2) : (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) -> vector<16xf32>
+  %kb = func.call @onnxq_any_numbers(%yb, %scale, %half, %turn) : (vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>) -> vector<16xi32>
+  %ka = func.call @onnxq_any_numbers(%ya, %scale, %half, %turn) : (vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>) -> vector<16xi32>
+  %okb = arith.cmpi slt, %kb, %wanted : vector<16xi32>
+  %oka = arith.cmpi sge, %ka, %wanted : vector<16xi32>
+  %lower0 = arith.select %okb, %below, %first : vector<16xi1>, vector<16xi32>
+  %upper0 = arith.select %oka, %above, %end : vector<16xi1>, vector<16xi32>
+  %ok = arith.andi %okb, %oka : vector<16xi1>
+  %likely = vector.reduction <and>, %ok : vector<16xi1> into i1
+  %turns = arith.select %likely, %c7, %c32 : index
+  %b:2 = scf.for %i = %c0 to %turns step %c1 iter_args(%lower = %lower0, %upper = %upper0) -> (vector<16xi32>, vector<16xi32>) {
+    %both = arith.andi %lower, %upper : vector<16xi32>
+    %either = arith.xori %lower, %upper : vector<16xi32>
+    %rest = arith.shrsi %either, %one : vector<16xi32>
+    %middle = arith.addi %both, %rest : vector<16xi32>
+    %x = func.call @onnxq_from_order(%middle) : (vector<16xi32>) -> vector<16xf32>
+    %y = func.call @onnxq_make_member(%x, %ma1, %mb1, %ma2, %mb2) : (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) -> vector<16xf32>
+    %k = func.call @onnxq_any_numbers(%y, %scale, %half, %turn) : (vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>) -> vector<16xi32>
+    %reached = arith.cmpi sge, %k, %wanted : vector<16xi32>
+    %lower2 = arith.select %reached, %lower, %middle : vector<16xi1>, vector<16xi32>
+    %upper2 = arith.select %reached, %middle, %upper : vector<16xi1>, vector<16xi32>
+    scf.yield %lower2, %upper2 : vector<16xi32>, vector<16xi32>
+  }
+  return %b#1 : vector<16xi32>
+}
+
+// Adds the histogram of a member, which is there, to the record's. The cells
+// hold how many elements lie before them, `total` in all.
+func.func private @onnxq_settle_member(%number: index, %total: i32, %state: memref<?xi64>, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0> : vector<16xi32>
+  %isfirst = arith.cmpi eq, %number, %c0 : index
+  %ones = arith.constant dense<1.0> : vector<16xf32>
+  %end = arith.constant dense<2123789978> : vector<16xi32>
+  %steps = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]> : vector<16xi32>
+  %everywhere = arith.constant dense<true> : vector<16xi1>
+  %p:3 = func.call @onnxq_family_places(%bins) : (index) -> (index, index, index)
+  %m:6 = func.call @onnxq_member(%scratch, %bins, %number) : (memref<?xi32>, index, index) -> (index, index, f32, f32, f32, f32)
+  %f:6 = func.call @onnxq_member(%scratch, %bins, %c2) : (memref<?xi32>, index, index) -> (index, index, f32, f32, f32, f32)
+  %s:2 = func.call @onnxq_member_bins(%scratch, %state, %bins, %number) : (memref<?xi32>, memref<?xi64>, index, index) -> (f32, i32)
+  %s0:2 = func.call @onnxq_member_bins(%scratch, %state, %bins, %c0) : (memref<?xi32>, memref<?xi64>, index, index) -> (f32, i32)
+  %s1:2 = func.call @onnxq_member_bins(%scratch, %state, %bins, %c1) : (memref<?xi32>, memref<?xi64>, index, index) -> (f32, i32)
+  %s2:2 = func.call @onnxq_member_bins(%scratch, %state, %bins, %c2) : (memref<?xi32>, memref<?xi64>, index, index) -> (f32, i32)
+  %ma1 = vector.broadcast %m#2 : f32 to vector<16xf32>
+  %mb1 = vector.broadcast %m#3 : f32 to vector<16xf32>
+  %ma2 = vector.broadcast %m#4 : f32 to vector<16xf32>
+  %mb2 = vector.broadcast %m#5 : f32 to vector<16xf32>
+  %a1 = vector.broadcast %f#2 : f32 to vector<16xf32>
+  %b1 = vector.broadcast %f#3 : f32 to vector<16xf32>
+  %a2 = vector.broadcast %f#4 : f32 to vector<16xf32>
+  %b2 = vector.broadcast %f#5 : f32 to vector<16xf32>
+  %scale = vector.broadcast %s#0 : f32 to vector<16xf32>
+  %turn = vector.broadcast %s#1 : i32 to vector<16xi32>
+  %scale0 = vector.broadcast %s0#0 : f32 to vector<16xf32>
+  %scale1 = vector.broadcast %s1#0 : f32 to vector<16xf32>
+  %scale2 = vector.broadcast %s2#0 : f32 to vector<16xf32>
+  %turn0 = vector.broadcast %s0#1 : i32 to vector<16xi32>
+  %turn1 = vector.broadcast %s1#1 : i32 to vector<16xi32>
+  %turn2 = vector.broadcast %s2#1 : i32 to vector<16xi32>
+  %half0 = arith.divui %bins, %c2 : index
+  %half32 = arith.index_cast %half0 : index to i32
+  %half = vector.broadcast %half32 : i32 to vector<16xi32>
+  %all = vector.broadcast %total : i32 to vector<16xi32>
+  %step = arith.divf %ones, %scale : vector<16xf32>
+  %falls = arith.cmpi ne, %turn, %zero : vector<16xi32>
+  %over = arith.extui %falls : vector<16xi1> to vector<16xi32>
+  // How many elements lie before each bin, in the order of x.
+  %room = arith.addi %bins, %c1 : index
+  %before = memref.alloca(%room) {alignment = 64 : i64} : memref<?xi32>
+  scf.for %j = %c0 to %bins step %c16 {
+    %j32 = arith.index_cast %j : index to i32
+    %jv = vector.broadcast %j32 : i32 to vector<16xi32>
+    %wanted = arith.addi %jv, %steps : vector<16xi32>
+    // The smallest x of each bin, in the order of floats. Of the first member that
+    // is the bin's edge, or behind it where numbers are negative.
+    %bin = arith.xori %wanted, %turn : vector<16xi32>
+    %from0 = arith.subi %bin, %half : vector<16xi32>
+    %from1 = arith.addi %from0, %over : vector<16xi32>
+    %from2 = arith.sitofp %from1 : vector<16xi32> to vector<16xf32>
+    %edge = arith.mulf %from2, %step : vector<16xf32>
+    %b = scf.if %isfirst -> (vector<16xi32>) {
+      %o = func.call @onnxq_to_order(%edge) : (vector<16xf32>) -> vector<16xi32>
+      %negative = arith.cmpi slt, %from0, %zero : vector<16xi32>
+      %behind = arith.extui %negative : vector<16xi1> to vector<16xi32>
+      %first_of = arith.addi %o, %behind : vector<16xi32>
+      scf.yield %first_of : vector<16xi32>
+    } else {
+      %first_of = func.call @onnxq_search(%edge, %wanted, %ma1, %mb1, %ma2, %mb2, %scale, %half, %turn) : (vector<16xf32>, vector<16xi32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>) -> vector<16xi32>
+      scf.yield %first_of : vector<16xi32>
+    }
+    // The cell of that x; all elements lie before a bin that none reaches.
+    %x = func.call @onnxq_from_order(%b) : (vector<16xi32>) -> vector<16xf32>
+    %y0 = arith.mulf %x, %a1 : vector<16xf32>
+    %y = arith.addf %y0, %b1 : vector<16xf32>
+    %z0 = arith.mulf %y, %a2 : vector<16xf32>
+    %z = arith.addf %z0, %b2 : vector<16xf32>
+    %n0 = func.call @onnxq_any_numbers(%x, %scale0, %half, %turn0) : (vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>) -> vector<16xi32>
+    %n1 = func.call @onnxq_any_numbers(%y, %scale1, %half, %turn1) : (vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>) -> vector<16xi32>
+    %n2 = func.call @onnxq_any_numbers(%z, %scale2, %half, %turn2) : (vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>) -> vector<16xi32>
+    %n01 = arith.addi %n0, %n1 : vector<16xi32>
+    %cell = arith.addi %n01, %n2 : vector<16xi32>
+    %counts = vector.gather %scratch[%p#1] [%cell], %everywhere, %zero : memref<?xi32>, vector<16xi32>, vector<16xi1>, vector<16xi32> into vector<16xi32>
+    %none = arith.cmpi eq, %b, %end : vector<16xi32>
+    %known = arith.select %none, %all, %counts : vector<16xi1>, vector<16xi32>
+    vector.store %known, %before[%j] : memref<?xi32>, vector<16xi32>
+  }
+  memref.store %total, %before[%bins] : memref<?xi32>
+  %turn1st = arith.index_cast %s#1 : i32 to index
+  scf.for %j = %c0 to %bins step %c1 {
+    %next = arith.addi %j, %c1 : index
+    %lo = memref.load %before[%j] : memref<?xi32>
+    %hi = memref.load %before[%next] : memref<?xi32>
+    %some = arith.subi %hi, %lo : i32
+    %some64 = arith.extui %some : i32 to i64
+    %bin = arith.xori %j, %turn1st : index
+    %at = arith.addi %m#0, %bin : index
+    func.call @onnxq_increase(%state, %at, %some64) : (memref<?xi64>, index, i64) -> ()
+  }
+  return
+}
+
+// Adds what is counted to the records' histograms, and clears the cells.
+func.func private @onnxq_settle_family(%state: memref<?xi64>, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c8 = arith.constant 8 : index
+  %i0 = arith.constant 0 : i32
+  %zero = arith.constant dense<0> : vector<8xi32>
+  %p:3 = func.call @onnxq_family_places(%bins) : (index) -> (index, index, index)
+  %stride = func.call @onnxq_stride(%p#2) : (index) -> index
+  %end = arith.addi %p#1, %p#2 : index
+  %cells1 = arith.addi %p#1, %stride : index
+  // How many elements lie before each cell: of eight neighbours first.
+  %total = scf.for %i = %p#1 to %end step %c8 iter_args(%sum = %i0) -> (i32) {
+    %p1 = arith.addi %i, %stride : index
+    %p2 = arith.addi %p1, %stride : index
+    %p3 = arith.addi %p2, %stride : index
+    %v0 = vector.load %scratch[%i] : memref<?xi32>, vector<8xi32>
+    %v1 = vector.load %scratch[%p1] : memref<?xi32>, vector<8xi32>
+    %v2 = vector.load %scratch[%p2] : memref<?xi32>, vector<8xi32>
+    %v3 = vector.load %scratch[%p3] : memref<?xi32>, vector<8xi32>
+    vector.store %zero, %scratch[%p1] : memref<?xi32>, vector<8xi32>
+    vector.store %zero, %scratch[%p2] : memref<?xi32>, vector<8xi32>
+    vector.store %zero, %scratch[%p3] : memref<?xi32>, vector<8xi32>
+    %s01 = arith.addi %v0, %v1 : vector<8xi32>
+    %s23 = arith.addi %v2, %v3 : vector<8xi32>
+    %s = arith.addi %s01, %s23 : vector<8xi32>
+    %t1 = vector.shuffle %zero, %s [0, 8, 9, 10, 11, 12, 13, 14] : vector<8xi32>, vector<8xi32>
+    %u1 = arith.addi %s, %t1 : vector<8xi32>
+    %t2 = vector.shuffle %zero, %u1 [0, 0, 8, 9, 10, 11, 12, 13] : vector<8xi32>, vector<8xi32>
+    %u2 = arith.addi %u1, %t2 : vector<8xi32>
+    %t4 = vector.shuffle %zero, %u2 [0, 0, 0, 0, 8, 9, 10, 11] : vector<8xi32>, vector<8xi32>
+    %u4 = arith.addi %u2, %t4 : vector<8xi32>
+    %start = vector.broadcast %sum : i32 to vector<8xi32>
+    %through = arith.addi %u4, %start : vector<8xi32>
+    %ahead = arith.subi %through, %s : vector<8xi32>
+    vector.store %ahead, %scratch[%i] : memref<?xi32>, vector<8xi32>
+    %next = vector.extract %through[7] : i32 from vector<8xi32>
+    scf.yield %next : i32
+  }
+  %some = arith.cmpi ne, %total, %i0 : i32
+  scf.if %some {
+    scf.for %number = %c0 to %c3 step %c1 {
+      %m:6 = func.call @onnxq_member(%scratch, %bins, %number) : (memref<?xi32>, index, index) -> (index, index, f32, f32, f32, f32)
+      %there = arith.cmpi ne, %m#0, %c0 : index
+      scf.if %there {
+        func.call @onnxq_settle_member(%number, %total, %state, %bins, %scratch) : (index, i32, memref<?xi64>, index, memref<?xi32>) -> ()
+      }
+    }
+    scf.for %i = %p#1 to %end step %c8 {
+      vector.store %zero, %scratch[%i] : memref<?xi32>, vector<8xi32>
+    }
+  }
+  return
+}
+
+// Adds a piece whose elements don't all count to the histograms, one by one.
+// What doesn't count among the first member's is no number in the others'.
+func.func private @onnxq_any_family(%x: memref<?xf32>, %begin: index, %n: index, %state: memref<?xi64>, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %limit = arith.constant 1.0e38 : f32
+  %nan = arith.constant 0x7FC00000 : f32
+  %half = arith.divui %bins, %c2 : index
+  %y = memref.alloca(%n) {alignment = 64 : i64} : memref<?xf32>
+  func.call @onnxq_settle_family(%state, %bins, %scratch) : (memref<?xi64>, index, memref<?xi32>) -> ()
+  scf.for %number = %c0 to %c3 step %c1 {
+    %m:6 = func.call @onnxq_member(%scratch, %bins, %number) : (memref<?xi32>, index, index) -> (index, index, f32, f32, f32, f32)
+    %there = arith.cmpi ne, %m#0, %c0 : index
+    scf.if %there {
+      scf.for %i = %c0 to %n step %c1 {
+        %at = arith.addi %begin, %i : index
+        %e = memref.load %x[%at] : memref<?xf32>
+        %y0 = arith.mulf %e, %m#2 : f32
+        %y1 = arith.addf %y0, %m#3 : f32
+        %z0 = arith.mulf %y1, %m#4 : f32
+        %z1 = arith.addf %z0, %m#5 : f32
+        %size = math.absf %e : f32
+        %counts = arith.cmpf olt, %size, %limit : f32
+        %z = arith.select %counts, %z1, %nan : f32
+        memref.store %z, %y[%i] : memref<?xf32>
+      }
+      func.call @onnxq_bins(%y, %c0, %n, %state, %m#1, %m#0, %bins, %scratch) : (memref<?xf32>, index, index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+      func.call @onnxq_flush(%scratch, %half, %state, %m#0) : (memref<?xi32>, index, memref<?xi64>, index) -> ()
+    }
+  }
+  return
+}
+
+// The largest magnitude of a member, by its bits, whose x has these extremes;
+// and whether the range of its histogram holds it.
+func.func private @onnxq_member_top(%lo: f32, %hi: f32, %number: index, %state: memref<?xi64>, %bins: index, %scratch: memref<?xi32>) -> (i32, i1) {
+  %magnitude = arith.constant 2147483647 : i32
+  %i23 = arith.constant 23 : i32
+  %i126 = arith.constant 126 : i64
+  %m:6 = func.call @onnxq_member(%scratch, %bins, %number) : (memref<?xi32>, index, index) -> (index, index, f32, f32, f32, f32)
+  %l0 = arith.mulf %lo, %m#2 : f32
+  %l1 = arith.addf %l0, %m#3 : f32
+  %l2 = arith.mulf %l1, %m#4 : f32
+  %l3 = arith.addf %l2, %m#5 : f32
+  %h0 = arith.mulf %hi, %m#2 : f32
+  %h1 = arith.addf %h0, %m#3 : f32
+  %h2 = arith.mulf %h1, %m#4 : f32
+  %h3 = arith.addf %h2, %m#5 : f32
+  %lb = arith.bitcast %l3 : f32 to i32
+  %hb = arith.bitcast %h3 : f32 to i32
+  %la = arith.andi %lb, %magnitude : i32
+  %ha = arith.andi %hb, %magnitude : i32
+  %top = arith.maxui %la, %ha : i32
+  %range = memref.load %state[%m#1] : memref<?xi64>
+  %e0 = arith.shrui %top, %i23 : i32
+  %e1 = arith.extui %e0 : i32 to i64
+  %e = arith.subi %e1, %i126 : i64
+  %fits = arith.cmpi sle, %e, %range : i64
+  return %top, %fits : i32, i1
+}
+
+// Adds the `n` elements from x[begin] on to the histograms of a family.
+func.func private @onnxq_family(%x: memref<?xf32>, %begin: index, %n: index, %state: memref<?xi64>, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c4096 = arith.constant 4096 : index
+  %true = arith.constant true
+  %limit = arith.constant 2123789977 : i32
+  %half = arith.divui %bins, %c2 : index
+  // Pieces that stay in the cache from one function to the next.
+  scf.for %i = %c0 to %n step %c4096 {
+    %left = arith.subi %n, %i : index
+    %m = arith.minui %left, %c4096 : index
+    %at = arith.addi %begin, %i : index
+    %s:3 = func.call @onnxq_extent(%x, %at, %m) : (memref<?xf32>, index, index) -> (f32, f32, i32)
+    %fine0 = arith.cmpi ult, %s#2, %limit : i32
+    %r:2 = scf.for %number = %c0 to %c3 step %c1 iter_args(%fine = %fine0, %fit = %true) -> (i1, i1) {
+      %t:2 = func.call @onnxq_member_top(%s#0, %s#1, %number, %state, %bins, %scratch) : (f32, f32, index, memref<?xi64>, index, memref<?xi32>) -> (i32, i1)
+      %p:6 = func.call @onnxq_member(%scratch, %bins, %number) : (memref<?xi32>, index, index) -> (index, index, f32, f32, f32, f32)
+      %absent = arith.cmpi eq, %p#0, %c0 : index
+      %small = arith.cmpi ult, %t#0, %limit : i32
+      %small2 = arith.ori %small, %absent : i1
+      %fits2 = arith.ori %t#1, %absent : i1
+      %fine2 = arith.andi %fine, %small2 : i1
+      %fit2 = arith.andi %fit, %fits2 : i1
+      scf.yield %fine2, %fit2 : i1, i1
+    }
+    scf.if %r#0 {
+      %grows = arith.xori %r#1, %true : i1
+      scf.if %grows {
+        func.call @onnxq_settle_family(%state, %bins, %scratch) : (memref<?xi64>, index, memref<?xi32>) -> ()
+        scf.for %number = %c0 to %c3 step %c1 {
+          %t:2 = func.call @onnxq_member_top(%s#0, %s#1, %number, %state, %bins, %scratch) : (f32, f32, index, memref<?xi64>, index, memref<?xi32>) -> (i32, i1)
+          %p:6 = func.call @onnxq_member(%scratch, %bins, %number) : (memref<?xi32>, index, index) -> (index, index, f32, f32, f32, f32)
+          %there = arith.cmpi ne, %p#0, %c0 : index
+          scf.if %there {
+            %range = func.call @onnxq_grow(%state, %p#1, %p#0, %half, %scratch, %t#0) : (memref<?xi64>, index, index, index, memref<?xi32>, i32) -> i64
+          }
+        }
+      }
+      func.call @onnxq_count_family(%x, %at, %m, %state, %bins, %scratch) : (memref<?xf32>, index, index, memref<?xi64>, index, memref<?xi32>) -> ()
+    } else {
+      func.call @onnxq_any_family(%x, %at, %m, %state, %bins, %scratch) : (memref<?xf32>, index, index, memref<?xi64>, index, memref<?xi32>) -> ()
+    }
+  }
+  return
+}
+
+// Begins to count a family. The first member's record is begun by another
+// observer, which makes all of it but the histogram at `hist`; those of the
+// others, with one channel, begin here. `base2` is 0 if there is no third.
+func.func private @onnxq_begin_family(%first: index, %base0: index, %hist0: index, %base1: index, %a1: f32, %b1: f32, %base2: index, %a2: f32, %b2: f32, %state: memref<?xi64>, %parts: index, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c7 = arith.constant 7 : index
+  %i0 = arith.constant 0 : i32
+  %p:3 = func.call @onnxq_family_places(%bins) : (index) -> (index, index, index)
+  %stride = func.call @onnxq_stride(%p#2) : (index) -> index
+  %copies = arith.muli %stride, %c4 : index
+  %end = arith.addi %p#1, %copies : index
+  scf.for %i = %p#0 to %end step %c1 {
+    memref.store %i0, %scratch[%i] : memref<?xi32>
+  }
+  func.call @onnxq_begin(%first, %c1, %state, %base1, %parts, %bins, %scratch) : (index, index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+  %exp0 = arith.addi %base0, %c7 : index
+  %exp1 = arith.addi %base1, %c7 : index
+  %q1:4 = func.call @onnxq_places(%base1, %parts, %c1) : (index, index, index) -> (index, index, index, index)
+  %third = arith.cmpi ne, %base2, %c0 : index
+  %r:2 = scf.if %third -> (index, index) {
+    func.call @onnxq_begin(%first, %c1, %state, %base2, %parts, %bins, %scratch) : (index, index, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+    %exp2 = arith.addi %base2, %c7 : index
+    %q2:4 = func.call @onnxq_places(%base2, %parts, %c1) : (index, index, index) -> (index, index, index, index)
+    scf.yield %q2#3, %exp2 : index, index
+  } else {
+    scf.yield %c0, %c0 : index, index
+  }
+  %k0 = arith.index_cast %hist0 : index to i32
+  %k1 = arith.index_cast %exp0 : index to i32
+  %k2 = arith.index_cast %q1#3 : index to i32
+  %k3 = arith.index_cast %exp1 : index to i32
+  %k4 = arith.index_cast %r#0 : index to i32
+  %k5 = arith.index_cast %r#1 : index to i32
+  %k6 = arith.bitcast %a1 : f32 to i32
+  %k7 = arith.bitcast %b1 : f32 to i32
+  %k8 = arith.bitcast %a2 : f32 to i32
+  %k9 = arith.bitcast %b2 : f32 to i32
+  %d0 = arith.constant 0 : index
+  %at0 = arith.addi %p#0, %d0 : index
+  memref.store %k0, %scratch[%at0] : memref<?xi32>
+  %d1 = arith.constant 1 : index
+  %at1 = arith.addi %p#0, %d1 : index
+  memref.store %k1, %scratch[%at1] : memref<?xi32>
+  %d2 = arith.constant 2 : index
+  %at2 = arith.addi %p#0, %d2 : index
+  memref.store %k2, %scratch[%at2] : memref<?xi32>
+  %d3 = arith.constant 3 : index
+  %at3 = arith.addi %p#0, %d3 : index
+  memref.store %k3, %scratch[%at3] : memref<?xi32>
+  %d4 = arith.constant 4 : index
+  %at4 = arith.addi %p#0, %d4 : index
+  memref.store %k4, %scratch[%at4] : memref<?xi32>
+  %d5 = arith.constant 5 : index
+  %at5 = arith.addi %p#0, %d5 : index
+  memref.store %k5, %scratch[%at5] : memref<?xi32>
+  %d6 = arith.constant 6 : index
+  %at6 = arith.addi %p#0, %d6 : index
+  memref.store %k6, %scratch[%at6] : memref<?xi32>
+  %d7 = arith.constant 7 : index
+  %at7 = arith.addi %p#0, %d7 : index
+  memref.store %k7, %scratch[%at7] : memref<?xi32>
+  %d8 = arith.constant 8 : index
+  %at8 = arith.addi %p#0, %d8 : index
+  memref.store %k8, %scratch[%at8] : memref<?xi32>
+  %d9 = arith.constant 9 : index
+  %at9 = arith.addi %p#0, %d9 : index
+  memref.store %k9, %scratch[%at9] : memref<?xi32>
+  return
+}
+
+// All that of a whole tensor of `n` elements, `first` being its first dimension.
+func.func private @onnxq_observe_family(%x: memref<?xf32>, %first: index, %n: index, %base0: index, %hist0: index, %base1: index, %a1: f32, %b1: f32, %base2: index, %a2: f32, %b2: f32, %state: memref<?xi64>, %parts: index, %bins: index) attributes {passthrough = ["noinline"]} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %p:3 = func.call @onnxq_family_places(%bins) : (index) -> (index, index, index)
+  %stride = func.call @onnxq_stride(%p#2) : (index) -> index
+  %copies = arith.muli %stride, %c4 : index
+  %room = arith.addi %p#1, %copies : index
+  %scratch = memref.alloca(%room) {alignment = 64 : i64} : memref<?xi32>
+  func.call @onnxq_begin_family(%first, %base0, %hist0, %base1, %a1, %b1, %base2, %a2, %b2, %state, %parts, %bins, %scratch)
+      : (index, index, index, index, f32, f32, index, f32, f32, memref<?xi64>, index, index, memref<?xi32>) -> ()
+  func.call @onnxq_family(%x, %c0, %n, %state, %bins, %scratch) : (memref<?xf32>, index, index, memref<?xi64>, index, memref<?xi32>) -> ()
+  func.call @onnxq_settle_family(%state, %bins, %scratch) : (memref<?xi64>, index, memref<?xi32>) -> ()
+  return
+}
