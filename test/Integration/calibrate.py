@@ -388,65 +388,6 @@ def affine(suite):
         suite.expect(f"affine {form} observed", f"compiled {number} observers" in outcome.stderr, outcome.stderr.strip()[:200])
 
 
-def families(suite):
-    """Histograms that are counted together are those that observers of each tensor count: with a number for each channel,
-    all of them equal, tensors are observed one by one."""
-    chains = {
-        "rise": (("Mul", 0.7), ("Add", -0.3)), "fall": (("Mul", -1.25), ("Add", 0.75)), "twice": (("Mul", -0.5), ("Mul", -3.0)),
-        "shift": (("Add", 1000.0), ("Mul", 0.01)), "one": (("Mul", -2.0),), "long": (("Add", 3.0), ("Mul", 0.9), ("Mul", 2.5), ("Add", -1.0)),
-    }
-    forms = {
-        # Slices of channels, whole tensors, and rows of channels (behind convolutions), of sixteen lanes and of others.
-        "slices": (5, 70, 61, None), "small": (3, 9, 11, None), "rows": (32, 48, 64, 32), "narrow": (24, 56, 64, 24),
-    }
-    settings = [("2048", ()), ("64", ()), ("4096", ()), ("8192", ()), ("2048", ("--target", "x86-64-v3")), ("2048", ("--batch", "2"))]
-    for number, (form, (channels, height, width, filters)) in enumerate(forms.items()):
-        constants, ends = {}, {}
-        nodes = [helper.make_node("Elu" if filters is None else "Conv", ["x"] if filters is None else ["x", "w"], ["c"], "c")]
-        if filters:
-            constants["w"] = (rng.standard_normal((filters, channels, 1, 1)) / np.sqrt(channels)).astype(np.float32)
-        for chain, steps in chains.items():
-            # Each chain has a first tensor of its own, with negative numbers and zeros.
-            nodes.append(helper.make_node("LeakyRelu", ["c"], [f"{chain}0"], f"{chain}0"))
-            for i, (op, value) in enumerate(steps, 1):
-                constants[f"{chain}{i}_number"] = np.array(value, np.float32)
-                nodes.append(helper.make_node(op, [f"{chain}{i - 1}", f"{chain}{i}_number"], [f"{chain}{i}"], f"{chain}{i}"))
-            ends[f"{chain}{len(steps)}"] = ["n", None, None, None]
-        together, apart, data = suite.path(".onnx"), suite.path(".onnx"), suite.path(".npy")
-        save(together, nodes, {"x": ["n", channels, height, width]}, ends, constants)
-        each = {name: value if value.shape else np.full((filters or channels, 1, 1), value) for name, value in constants.items()}
-        save(apart, nodes, {"x": ["n", channels, height, width]}, ends, each)
-        make = odd_values if form == "slices" else tame_values
-        samples = make(2, channels, height, width)
-        # Ranges grow within a sample, too.
-        with np.errstate(over="ignore"):
-            samples[1, :, height // 2:] *= np.float32(37)
-        np.save(data, samples)
-        for bins, options in settings if number % 2 == 0 else settings[:1]:
-            name = " ".join(["families", form, bins, *options[-1:]])
-            tables = [suite.table(name, model, "--data", data, "--all", "--histogram", "--bins", bins, "--quiet", *options)
-                      for model in (together, apart)]
-            if not all(tables):
-                continue
-            first, second = (json.loads(table.read_text())["tensors"] for table in tables)
-            keys = "histogram", "min", "max", "count"
-            wrong = [tensor for tensor in second if any(first[tensor][key] != second[tensor][key] for key in keys)]
-            suite.expect(name, first.keys() == second.keys() and not wrong, f"other histograms or extremes of {wrong}")
-    # A sixth of what doesn't count is in no histogram either.
-    model, data = suite.path(".onnx"), suite.path(".npy")
-    save(model, [helper.make_node("Mul", ["x", "sixth"], ["y"], "y")], {"x": [2, 3, 50]}, {"y": [2, 3, 50]}, {"sixth": np.array(1 / 6, np.float32)})
-    samples = odd_values(1, 2, 3, 50)
-    np.save(data, samples)
-    if table := suite.table("families with sentinels", model, "--data", data, "--all", "--histogram", "--quiet"):
-        entries = json.loads(table.read_text())["tensors"]
-        good = samples[np.isfinite(samples) & (np.abs(samples) < 1e38)]
-        expected = reference((good * np.float32(1 / 6))[:, None], None, 2048)["histogram"]
-        stored = entries["y"]["histogram"]
-        counts = expected[1][stored["first"]:stored["first"] + len(stored["counts"])]
-        suite.expect("families with sentinels", stored["exponent"] == expected[0] and counts.tolist() == stored["counts"]
-                     and sum(stored["counts"]) == good.size == entries["y"]["count"], "other counts")
-
-
 def small_floats(suite):
     for name, kind, number in (("float16", np.float16, TensorProto.FLOAT16), ("float64", np.float64, TensorProto.DOUBLE)):
         info = helper.make_tensor_value_info("x", number, [1, 6]), helper.make_tensor_value_info("y", number, [1, 6])
@@ -784,7 +725,7 @@ def main():
     tally = harness.Tally()
     with tempfile.TemporaryDirectory() as folder:
         suite = Suite(pathlib.Path(folder), tally)
-        for part in (statistics, exact_sums, tiles, wide_rows, derived, affine, families, small_floats, independence, ragged, cluster, runtime_extremes, images,
+        for part in (statistics, exact_sums, tiles, wide_rows, derived, affine, small_floats, independence, ragged, cluster, runtime_extremes, images,
                      bad_data, never_computed, formats, archives, interruption, memory):
             part(suite)
     tally.finish()

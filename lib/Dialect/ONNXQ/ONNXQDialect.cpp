@@ -70,37 +70,49 @@ LogicalResult ObserveOp::verify() {
     return emitOpError("expects bins_only with members, but got none [C6]");
   auto parts = static_cast<int64_t>(getParts());
   ObserverLayout layout{getBinsOnly() && !members ? 1 : channels, bins, parts};
-  ObserverLayout ofMembers{1, bins, parts};
   auto state = cast<MemRefType>(getState().getType());
   if (getParts() < 1 || offset < 1 || !state.hasStaticShape() ||
       offset + layout.words() > state.getNumElements())
     return emitOpError("expects a record within ")
            << state << ", but got " << layout.words() << " words at " << offset
            << " [C4]";
-  for (int64_t place :
-       members ? members.getOffsets().asArrayRef() : ArrayRef<int64_t>())
-    if (place < 1 || place + ofMembers.words() > state.getNumElements())
+  for (int64_t i = 0; members && i < members.getOffsets().size(); ++i) {
+    int64_t place = members.getOffsets()[i];
+    ObserverLayout ofMember{std::max<int64_t>(1, members.getChannels()[i]),
+                            bins, parts};
+    if (place < 1 || place + ofMember.words() > state.getNumElements())
       return emitOpError("expects members' records within ")
-             << state << ", but got " << ofMembers.words() << " words at "
+             << state << ", but got " << ofMember.words() << " words at "
              << place << " [C6]";
+  }
   return success();
 }
 
 LogicalResult MembersAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   DenseI64ArrayAttr offsets,
-                                  DenseF32ArrayAttr factors,
-                                  DenseF32ArrayAttr addends) {
-  if (offsets.empty() || offsets.size() > 2 ||
-      factors.size() != offsets.size() || addends.size() != offsets.size())
-    return emitError() << "expects one or two members with as many factors and "
-                          "addends, but got "
-                       << offsets.size() << ", " << factors.size() << " and "
-                       << addends.size() << " [C1]";
-  auto isFinite = [](float number) { return std::isfinite(number); };
-  if (!llvm::all_of(factors.asArrayRef(), isFinite) ||
-      !llvm::all_of(addends.asArrayRef(), isFinite) ||
-      llvm::is_contained(factors.asArrayRef(), 0.0f))
-    return emitError() << "expects finite numbers and factors but zero [C2]";
+                                  DenseI64ArrayAttr channels, ArrayAttr factors,
+                                  ArrayAttr addends, ArrayAttr lowers,
+                                  ArrayAttr uppers) {
+  int64_t count = offsets.size();
+  auto fits = [&](ArrayAttr numbers) {
+    return static_cast<int64_t>(numbers.size()) == count &&
+           llvm::all_of(numbers, [](Attribute number) {
+             auto each = dyn_cast<FloatAttr>(number);
+             return each && each.getType().isF32();
+           });
+  };
+  if (count < 1 || count > 2 || channels.size() != count ||
+      !llvm::all_of(ArrayRef({factors, addends, lowers, uppers}), fits))
+    return emitError() << "expects one or two members and as many of all "
+                          "numbers, but got "
+                       << count << " with others [C1]";
+  for (int64_t i = 0; i < count; ++i)
+    if (!std::isfinite(numberOf(factors, i)) || numberOf(factors, i) == 0 ||
+        !std::isfinite(numberOf(addends, i)) ||
+        !(numberOf(lowers, i) <= numberOf(uppers, i)))
+      return emitError()
+             << "expects finite numbers, factors but zero and bounds "
+                "in their order [C2]";
   return success();
 }
 

@@ -17,6 +17,7 @@
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+#include <limits>
 
 namespace onnxquant {
 #define GEN_PASS_DEF_INSTRUMENT
@@ -141,24 +142,79 @@ static void dropUnnamed(SmallVectorImpl<Value> &values, Instrumented &result) {
 static constexpr int64_t mostBinsTogether = 4096;
 static constexpr size_t mostMembers = 2;
 
+namespace {
+struct Bounded {
+  Value source;
+  float lower = -std::numeric_limits<float>::max();
+  float upper = std::numeric_limits<float>::max();
+};
+} // namespace
+
+/// A tensor whose elements rise and fall with those of another one, and that
+/// has to be observed nevertheless: what keeps them within bounds.
+static std::optional<Bounded> boundedOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  Bounded bounded;
+  if (auto clip = dyn_cast_or_null<ir::ClipOp>(op)) {
+    auto bound = [](Value limit, float &number) {
+      if (isa<NoneType>(limit.getType()))
+        return true;
+      ElementsAttr constant = ir::getConstant(limit);
+      auto numbers = constant && constant.getNumElements() == 1
+                         ? ir::readFloats(constant, /*limit=*/1)
+                         : std::nullopt;
+      if (numbers)
+        number = static_cast<float>(numbers->front());
+      return numbers.has_value();
+    };
+    if (!bound(clip.getMin(), bounded.lower) ||
+        !bound(clip.getMax(), bounded.upper))
+      return std::nullopt;
+  } else if (isa_and_nonnull<ir::ReluOp>(op)) {
+    bounded.lower = 0;
+  } else {
+    return std::nullopt;
+  }
+  bounded.source = op->getOperand(0);
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.getElementType().isF32() ||
+      bounded.source.getType() != type || !(bounded.lower <= bounded.upper) ||
+      bounded.source.getParentBlock() != value.getParentBlock())
+    return std::nullopt;
+  return bounded;
+}
+
 /// Chooses tensors whose histograms are made together: one that is observed,
-/// and of those that are derived from it one after the other.
-static void joinHistograms(std::vector<Observer> &observers) {
+/// and of those that are made of it one after the other.
+static void joinHistograms(ArrayRef<Value> values,
+                           std::vector<Observer> &observers) {
   for (size_t i = 0; i < observers.size(); ++i) {
-    Observer &derived = observers[i];
-    if (!derived.hasBinsOnly() || derived.layout.bins > mostBinsTogether)
+    Observer &made = observers[i];
+    if (made.layout.bins == 0 || made.layout.bins > mostBinsTogether)
       continue;
-    int64_t source = derived.derivation->sources.front();
+    int64_t source;
+    if (made.hasBinsOnly()) {
+      source = made.derivation->sources.front();
+    } else {
+      auto bounded = made.derivation ? std::nullopt : boundedOf(values[i]);
+      auto found = bounded ? llvm::find(values, bounded->source) : values.end();
+      if (found == values.end())
+        continue;
+      source = found - values.begin();
+      made.lower = bounded->lower;
+      made.upper = bounded->upper;
+    }
     auto root = llvm::find_if(observers, [&](const Observer &observer) {
       return llvm::is_contained(observer.members, source);
     });
     bool isNext = root != observers.end() && root->members.back() == source &&
                   root->members.size() < mostMembers;
     Observer &first = isNext ? *root : observers[source];
-    if (!isNext && (first.derivation || !first.members.empty()))
+    if (!isNext &&
+        (first.derivation || first.isMember || !first.members.empty()))
       continue;
     first.members.push_back(static_cast<int64_t>(i));
-    derived.isMember = true;
+    made.isMember = true;
   }
 }
 
@@ -198,7 +254,8 @@ static std::vector<Observer> placeObservers(func::FuncOp graph,
     places[value] = static_cast<int64_t>(observers.size());
     observers.push_back(std::move(observer));
   }
-  joinHistograms(observers);
+  if (spec.derive)
+    joinHistograms(values, observers);
   return observers;
 }
 
@@ -206,19 +263,26 @@ static std::vector<Observer> placeObservers(func::FuncOp graph,
 static onnxq::MembersAttr membersOf(const Observer &observer,
                                     ArrayRef<Observer> observers,
                                     MLIRContext *context) {
-  SmallVector<int64_t> offsets;
-  SmallVector<float> factors, addends;
+  SmallVector<int64_t> offsets, channels;
+  SmallVector<float> factors, addends, lowers, uppers;
   for (int64_t number : observer.members) {
     const Observer &member = observers[number];
-    bool isScaled = member.derivation->kind == Derivation::Kind::Scaled;
+    bool isScaled = member.derivation &&
+                    member.derivation->kind == Derivation::Kind::Scaled;
+    bool isShifted = member.derivation && !isScaled;
     offsets.push_back(member.offset);
+    channels.push_back(member.derivation ? 0 : member.layout.channels);
     factors.push_back(isScaled ? member.derivation->number : 1.0f);
-    addends.push_back(isScaled ? -0.0f : member.derivation->number);
+    addends.push_back(isShifted ? member.derivation->number : -0.0f);
+    lowers.push_back(member.lower);
+    uppers.push_back(member.upper);
   }
   Builder b(context);
-  return onnxq::MembersAttr::get(context, b.getDenseI64ArrayAttr(offsets),
-                                 b.getDenseF32ArrayAttr(factors),
-                                 b.getDenseF32ArrayAttr(addends));
+  return onnxq::MembersAttr::get(
+      context, b.getDenseI64ArrayAttr(offsets),
+      b.getDenseI64ArrayAttr(channels), b.getF32ArrayAttr(factors),
+      b.getF32ArrayAttr(addends), b.getF32ArrayAttr(lowers),
+      b.getF32ArrayAttr(uppers));
 }
 
 static void addObserver(Value value, const Observer &observer,
@@ -239,11 +303,12 @@ static void addObserver(Value value, const Observer &observer,
         b.getI64IntegerAttr(bins), b.getI64IntegerAttr(observer.layout.parts),
         binsOnly ? b.getUnitAttr() : UnitAttr(), members);
   };
-  if (observer.members.empty())
-    return create(observer.layout.bins, observer.hasBinsOnly(), {});
-  create(/*bins=*/0, /*binsOnly=*/false, {});
-  create(observer.layout.bins, /*binsOnly=*/true,
-         membersOf(observer, observers, b.getContext()));
+  // A histogram that is made with others has an observer of its own.
+  bool isJoined = observer.isMember || !observer.members.empty();
+  create(isJoined ? 0 : observer.layout.bins, observer.hasBinsOnly(), {});
+  if (!observer.members.empty())
+    create(observer.layout.bins, /*binsOnly=*/true,
+           membersOf(observer, observers, b.getContext()));
 }
 
 FailureOr<Instrumented> onnxquant::instrument(ModuleOp module,
@@ -286,7 +351,7 @@ FailureOr<Instrumented> onnxquant::instrument(ModuleOp module,
       body.getArgument(argument));
   // Backwards, so that observers of arguments stand in the arguments' order.
   for (auto [value, observer] : llvm::reverse(llvm::zip(*values, observers)))
-    if (observer.isObserved() && !observer.isMember)
+    if (observer.isObserved() && !(observer.isMember && observer.derivation))
       addObserver(value, observer, observers, state);
   Operation *end = body.getTerminator();
   OpBuilder atEnd(end);

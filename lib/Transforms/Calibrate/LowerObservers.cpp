@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Parser/Parser.h"
+#include <limits>
 
 namespace onnxquant {
 #define GEN_PASS_DEF_LOWEROBSERVERS
@@ -174,11 +175,23 @@ public:
                              static_cast<int64_t>(op.getParts())};
     SmallVector<Value> values = {index(offset),
                                  index(offset + layout.histogram())};
-    for (size_t i = 0; i < 2; ++i) {
-      bool isThere = i < static_cast<size_t>(members.getOffsets().size());
-      values.push_back(index(isThere ? members.getOffsets()[i] : 0));
-      values.push_back(number(isThere ? members.getFactors()[i] : 1.0f));
-      values.push_back(number(isThere ? members.getAddends()[i] : -0.0f));
+    for (int64_t i = 0; i < 2; ++i) {
+      bool isThere = i < members.getOffsets().size();
+      int64_t place = isThere ? members.getOffsets()[i] : 0;
+      int64_t channels = isThere ? members.getChannels()[i] : 0;
+      layout.channels = std::max<int64_t>(1, channels);
+      auto add = [&](ArrayAttr numbers, float otherwise) {
+        values.push_back(
+            number(isThere ? members.numberOf(numbers, i) : otherwise));
+      };
+      constexpr float most = std::numeric_limits<float>::max();
+      values.push_back(index(place));
+      values.push_back(index(isThere ? place + layout.histogram() : 0));
+      values.push_back(index(channels));
+      add(members.getFactors(), 1.0f);
+      add(members.getAddends(), -0.0f);
+      add(members.getLowers(), -most);
+      add(members.getUppers(), most);
     }
     return values;
   }

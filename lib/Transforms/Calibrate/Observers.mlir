@@ -110,16 +110,19 @@ func.func private @onnxq_begin(%first: index, %channels: index, %state: memref<?
   %pchannel = arith.addi %pparts, %parts2 : index
   %runs = memref.load %state[%base] : memref<?xi64>
   %isfirst = arith.cmpi eq, %runs, %i0 : i64
+  %has = arith.cmpi ugt, %bins, %c0 : index
   scf.if %isfirst {
-    %emin = arith.constant -100 : i64
     func.call @onnxq_clear_extremes(%state, %pmin, %c1) : (memref<?xi64>, index, index) -> ()
     func.call @onnxq_clear_extremes(%state, %pparts, %parts) : (memref<?xi64>, index, index) -> ()
     func.call @onnxq_clear_extremes(%state, %pchannel, %channels) : (memref<?xi64>, index, index) -> ()
-    memref.store %emin, %state[%pexp] : memref<?xi64>
+    // The range of a histogram that others make, too, is theirs.
+    scf.if %has {
+      %emin = arith.constant -100 : i64
+      memref.store %emin, %state[%pexp] : memref<?xi64>
+    }
   }
   %runs1 = arith.addi %runs, %i1 : i64
   memref.store %runs1, %state[%base] : memref<?xi64>
-  %has = arith.cmpi ugt, %bins, %c0 : index
   scf.if %has {
     %stride = func.call @onnxq_stride(%bins) : (index) -> index
     %room = arith.muli %stride, %c4 : index

@@ -12,8 +12,10 @@
 // CHECK-NOT: onnxq.observe
 // CHECK: onnx.Return
 // BINS-LABEL: func.func @affine
-// BINS: onnxq.observe "r" {{.*}} {bins = 0 : i64, channel_axis = 1 : i64, channels = 3 : i64, offset = [[R:[0-9]+]] : i64
-// BINS: onnxq.observe "r" {{.*}} {bins = 64 : i64, bins_only, channel_axis = 1 : i64, channels = 3 : i64, members = #onnxq.members<offsets = [{{[0-9]+}}, {{[0-9]+}}], factors = [2.500000e+00, 1.000000e+00], addends = [-0.000000e+00, 1.100000e+00]>, offset = [[R]] : i64
+// BINS: onnxq.observe "x" {{.*}} {bins = 0 : i64, channel_axis = 1 : i64, channels = 3 : i64, offset = [[X:[0-9]+]] : i64
+// BINS: onnxq.observe "x" {{.*}} {bins = 64 : i64, bins_only, channel_axis = 1 : i64, channels = 3 : i64, members = #onnxq.members<offsets = [[[R:[0-9]+]], {{[0-9]+}}], channels = [3, 0], factors = [1.000000e+00 : f32, 2.500000e+00 : f32], addends = [-0.000000e+00 : f32, -0.000000e+00 : f32], lowers = [0.000000e+00 : f32, -3.40282347E+38 : f32], uppers = [3.40282347E+38 : f32, 3.40282347E+38 : f32]>, offset = [[X]] : i64
+// BINS: onnxq.observe "r" {{.*}} {bins = 0 : i64, channel_axis = 1 : i64, channels = 3 : i64, offset = [[R]] : i64
+// BINS: onnxq.observe "a" {{.*}} {bins = 64 : i64, bins_only, channel_axis
 // BINS-NOT: onnxq.observe
 // BINS: onnx.Return
 // Too many bins to be counted together.
@@ -48,6 +50,7 @@ func.func @affine(%x: tensor<1x3x8x8xf32> {onnx.name = "x"}) -> (tensor<1x3x16x8
 // SUM-LABEL: func.func @observed
 // SUM: onnxq.observe "t"
 // SUM-NOT: onnxq.observe "c"
+// SUM: onnx.Return
 func.func @observed(%x: tensor<1x3x8x8xf32> {onnx.name = "x"}, %y: tensor<1x3xf16> {onnx.name = "y"}) -> (tensor<1x3x8x8xf32> {onnx.name = "c"}, tensor<1x3x8x8xf32> {onnx.name = "t"}, tensor<1x3x8x8xf32> {onnx.name = "l"}, tensor<1x3xf16> {onnx.name = "h"}) {
   %each = onnx.Constant dense<[[[1.0]], [[2.0]], [[3.0]]]> : tensor<3x1x1xf32>
   %tiny = onnx.Constant dense<1.1e-6> : tensor<f32>
@@ -65,17 +68,35 @@ func.func @observed(%x: tensor<1x3x8x8xf32> {onnx.name = "x"}, %y: tensor<1x3xf1
 // second chain has observers of its own.
 // BINS-LABEL: func.func @chains
 // BINS: onnxq.observe "r" {{.*}} {bins = 0 : i64
-// BINS: onnxq.observe "r" {{.*}} members = #onnxq.members<offsets = [{{[0-9]+}}, {{[0-9]+}}], factors = [1.000000e+00, -2.000000e+00], addends = [3.000000e+00, -0.000000e+00]>
+// BINS: onnxq.observe "r" {{.*}} members = #onnxq.members<offsets = [{{[0-9]+}}, {{[0-9]+}}], channels = [0, 0], factors = [1.000000e+00 : f32, -2.000000e+00 : f32], addends = [3.000000e+00 : f32, -0.000000e+00 : f32], lowers = [-3.40282347E+38 : f32, -3.40282347E+38 : f32], uppers = [3.40282347E+38 : f32, 3.40282347E+38 : f32]>
 // BINS: onnxq.observe "c" {{.*}} {bins = 64 : i64, bins_only, channel_axis = 1 : i64, channels = 3 : i64, offset
 // BINS: onnxq.observe "d" {{.*}} {bins = 64 : i64, bins_only, channel_axis = 1 : i64, channels = 3 : i64, offset
 // BINS-NOT: onnxq.observe
 func.func @chains(%x: tensor<1x3x8x8xf32> {onnx.name = "x"}) -> (tensor<1x3x8x8xf32> {onnx.name = "c"}, tensor<1x3x8x8xf32> {onnx.name = "d"}) {
   %three = onnx.Constant dense<3.0> : tensor<f32>
   %two = onnx.Constant dense<-2.0> : tensor<f32>
-  %r = "onnx.Relu"(%x) {onnx_node_name = "relu", onnx_result_names = ["r"]} : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32>
+  %r = "onnx.Sigmoid"(%x) {onnx_node_name = "sigmoid", onnx_result_names = ["r"]} : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32>
   %a = "onnx.Add"(%r, %three) {onnx_node_name = "first", onnx_result_names = ["a"]} : (tensor<1x3x8x8xf32>, tensor<f32>) -> tensor<1x3x8x8xf32>
   %b = "onnx.Mul"(%a, %two) {onnx_node_name = "second", onnx_result_names = ["b"]} : (tensor<1x3x8x8xf32>, tensor<f32>) -> tensor<1x3x8x8xf32>
   %c = "onnx.Mul"(%b, %two) {onnx_node_name = "sum", onnx_result_names = ["c"]} : (tensor<1x3x8x8xf32>, tensor<f32>) -> tensor<1x3x8x8xf32>
   %d = "onnx.Mul"(%r, %two) {onnx_node_name = "other", onnx_result_names = ["d"]} : (tensor<1x3x8x8xf32>, tensor<f32>) -> tensor<1x3x8x8xf32>
   onnx.Return %c, %d : tensor<1x3x8x8xf32>, tensor<1x3x8x8xf32>
+}
+
+// -----
+
+// Bounds that are numbers; not those of the run, nor of other types.
+// BINS-LABEL: func.func @bounds
+// BINS: onnxq.observe "x" {{.*}} {bins = 0 : i64
+// BINS: onnxq.observe "x" {{.*}} members = #onnxq.members<offsets = [{{[0-9]+}}], channels = [3], factors = [1.000000e+00 : f32], addends = [-0.000000e+00 : f32], lowers = [-3.40282347E+38 : f32], uppers = [6.000000e+00 : f32]>
+// BINS: onnxq.observe "c" {{.*}} {bins = 0 : i64
+// BINS: onnxq.observe "o" {{.*}} {bins = 64 : i64, channel_axis
+// BINS: onnxq.observe "h" {{.*}} {bins = 64 : i64, channel_axis
+func.func @bounds(%x: tensor<1x3x8x8xf32> {onnx.name = "x"}, %m: tensor<f32> {onnx.name = "m"}, %y: tensor<1x3xf16> {onnx.name = "y"}) -> (tensor<1x3x8x8xf32> {onnx.name = "o"}, tensor<1x3xf16> {onnx.name = "h"}) {
+  %none = "onnx.NoValue"() {value} : () -> none
+  %six = onnx.Constant dense<6.0> : tensor<f32>
+  %c = "onnx.Clip"(%x, %none, %six) {onnx_node_name = "clip", onnx_result_names = ["c"]} : (tensor<1x3x8x8xf32>, none, tensor<f32>) -> tensor<1x3x8x8xf32>
+  %o = "onnx.Clip"(%c, %none, %m) {onnx_node_name = "sum", onnx_result_names = ["o"]} : (tensor<1x3x8x8xf32>, none, tensor<f32>) -> tensor<1x3x8x8xf32>
+  %h = "onnx.Relu"(%y) {onnx_node_name = "half", onnx_result_names = ["h"]} : (tensor<1x3xf16>) -> tensor<1x3xf16>
+  onnx.Return %o, %h : tensor<1x3x8x8xf32>, tensor<1x3xf16>
 }

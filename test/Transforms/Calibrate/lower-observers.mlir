@@ -71,15 +71,15 @@ func.func @bins(%x: memref<1x4x4x8xf32>, %place: index, %row: index, %scratch: m
 // CHECK-LABEL: func.func @family
 // CHECK-DAG: %[[A1:.*]] = arith.constant 2.500000e+00 : f32
 // CHECK-DAG: %[[B2:.*]] = arith.constant 1.100000e+00 : f32
-// CHECK: call @onnxq_observe_family(%{{.*}}, %{{.*}}, %{{.*}}, %c1{{[_0-9]*}}, %c170{{[_0-9]*}}, %c300{{[_0-9]*}}, %[[A1]], %{{.*}}, %c400{{[_0-9]*}}, %{{.*}}, %[[B2]],
+// CHECK: call @onnxq_observe_family(%{{.*}}, %{{.*}}, %{{.*}}, %c1{{[_0-9]*}}, %c170{{[_0-9]*}}, %c300{{[_0-9]*}}, %c350{{[_0-9]*}}, %c0{{[_0-9]*}}, %[[A1]], %{{.*}}, %{{.*}}, %{{.*}}, %c400{{[_0-9]*}}, %c569{{[_0-9]*}}, %c8{{[_0-9]*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[B2]],
 // CHECK: call @onnxq_begin_family(
 // CHECK: call @onnxq_family(%{{[a-z_0-9]+}}, %arg1, %c32{{[_0-9]*}}, %
 // CHECK: call @onnxq_settle_family(
 // CHECK: return
 func.func @family(%x: memref<1x4x4x8xf32>, %place: index, %row: index, %scratch: memref<880xi32>, %state: memref<999xi64>) {
-  onnxq.observe "x" %x into %state {bins = 16 : i64, bins_only, channel_axis = 3 : i64, channels = 8 : i64, members = #onnxq.members<offsets = [300, 400], factors = [2.5, 1.0], addends = [-0.0, 1.1]>, offset = 1 : i64, parts = 1 : i64} : memref<1x4x4x8xf32>, memref<999xi64>
-  onnxq.observe_begin %scratch into %state {bins = 16 : i64, bins_only, channels = 8 : i64, members = #onnxq.members<offsets = [300], factors = [2.5], addends = [-0.0]>, first = 1 : i64, offset = 1 : i64, parts = 1 : i64} : memref<880xi32>, memref<999xi64>
-  onnxq.observe_rows %x[%place] at %row with %scratch into %state {bins = 16 : i64, bins_only, channels = 8 : i64, members = #onnxq.members<offsets = [300], factors = [2.5], addends = [-0.0]>, offset = 1 : i64, outer = 16 : i64, parts = 1 : i64, rows = 4 : i64} : memref<1x4x4x8xf32>, memref<880xi32>, memref<999xi64>
-  onnxq.observe_end %scratch into %state {bins = 16 : i64, bins_only, channels = 8 : i64, members = #onnxq.members<offsets = [300], factors = [2.5], addends = [-0.0]>, offset = 1 : i64, parts = 1 : i64} : memref<880xi32>, memref<999xi64>
+  onnxq.observe "x" %x into %state {bins = 16 : i64, bins_only, channel_axis = 3 : i64, channels = 8 : i64, members = #onnxq.members<offsets = [300, 400], channels = [0, 8], factors = [2.5 : f32, 1.0 : f32], addends = [-0.0 : f32, -0.0 : f32], lowers = [-3.4028235e38 : f32, 0.5 : f32], uppers = [3.4028235e38 : f32, 1.1 : f32]>, offset = 1 : i64, parts = 1 : i64} : memref<1x4x4x8xf32>, memref<999xi64>
+  onnxq.observe_begin %scratch into %state {bins = 16 : i64, bins_only, channels = 8 : i64, members = #onnxq.members<offsets = [300], channels = [0], factors = [2.5 : f32], addends = [-0.0 : f32], lowers = [-3.4028235e38 : f32], uppers = [3.4028235e38 : f32]>, first = 1 : i64, offset = 1 : i64, parts = 1 : i64} : memref<880xi32>, memref<999xi64>
+  onnxq.observe_rows %x[%place] at %row with %scratch into %state {bins = 16 : i64, bins_only, channels = 8 : i64, members = #onnxq.members<offsets = [300], channels = [0], factors = [2.5 : f32], addends = [-0.0 : f32], lowers = [-3.4028235e38 : f32], uppers = [3.4028235e38 : f32]>, offset = 1 : i64, outer = 16 : i64, parts = 1 : i64, rows = 4 : i64} : memref<1x4x4x8xf32>, memref<880xi32>, memref<999xi64>
+  onnxq.observe_end %scratch into %state {bins = 16 : i64, bins_only, channels = 8 : i64, members = #onnxq.members<offsets = [300], channels = [0], factors = [2.5 : f32], addends = [-0.0 : f32], lowers = [-3.4028235e38 : f32], uppers = [3.4028235e38 : f32]>, offset = 1 : i64, parts = 1 : i64} : memref<880xi32>, memref<999xi64>
   return
 }

@@ -6,6 +6,7 @@
 #include "OnnxQuant/Support/ObserverLayout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -55,10 +56,13 @@ struct Observer {
   bool isHidden = false;
   std::optional<Derivation> derivation;
   /// The numbers of tensors whose histograms are made with this one's, each
-  /// derived from the one before.
+  /// made of the one before.
   std::vector<int64_t> members;
-  /// Whether another one makes this one's histogram.
+  /// Whether another one makes this one's histogram; and what bounds its
+  /// elements, where it isn't derived.
   bool isMember = false;
+  float lower = -std::numeric_limits<float>::max();
+  float upper = std::numeric_limits<float>::max();
   /// The first word of what is observed, if anything is.
   int64_t offset = 0;
 
