@@ -166,7 +166,7 @@ def add_rounded(count):
         if number % 3 == 0:
             kernel, strides, dilations, pads, sizes = draw_geometry(1 + number % 2)
             if number % 4 == 0:
-                kernel, strides, dilations, pads, sizes = [3, 3], [1, 1], [1, 1], [1] * 4, [5, int(rng.integers(1, 40))]
+                kernel, strides, dilations, pads, sizes = [3, 3], [1, 1], [1, 1], [1] * 4, [14, int(rng.integers(1, 40))]
             channels = max(channels, 2)
             operands = [rng.integers(-20, 20, [2, channels, *sizes]), rng.integers(-8, 8, [channels, 1, *kernel])]
             attributes = dict(strides=strides, dilations=dilations, pads=pads, group=channels)

@@ -250,11 +250,23 @@ Value KernelBuilder::hiddenPointer(Value pointer, Type element, int64_t count) {
   return hide(*this, movePointer(*this, pointer, element, count));
 }
 
+Value KernelBuilder::hiddenPointer(Value pointer, Type element, Value count) {
+  return hide(*this,
+              LLVM::GEPOp::create(*this, pointer.getType(), element, pointer,
+                                  ArrayRef<LLVM::GEPArg>{count}));
+}
+
 Value KernelBuilder::loadBehind(Value pointer, Type element, int64_t count,
                                 Type type) {
   return LLVM::LoadOp::create(*this, type,
                               movePointer(*this, pointer, element, count),
                               element.getIntOrFloatBitWidth() / 8);
+}
+
+void KernelBuilder::storeAt(Value vector, Value pointer) {
+  Type element = cast<VectorType>(vector.getType()).getElementType();
+  LLVM::StoreOp::create(*this, vector, pointer,
+                        element.getIntOrFloatBitWidth() / 8);
 }
 
 void KernelBuilder::prefetch(Value memory, Value place, bool isWrite) {

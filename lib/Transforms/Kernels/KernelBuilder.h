@@ -75,9 +75,13 @@ public:
   /// The same, `count` elements behind a pointer.
   mlir::Value hiddenPointer(mlir::Value pointer, mlir::Type element,
                             int64_t count);
+  mlir::Value hiddenPointer(mlir::Value pointer, mlir::Type element,
+                            mlir::Value count);
   /// Loads `type`, which begins `count` elements behind a pointer.
   mlir::Value loadBehind(mlir::Value pointer, mlir::Type element, int64_t count,
                          mlir::Type type);
+  /// Writes a vector where a pointer is.
+  void storeAt(mlir::Value vector, mlir::Value pointer);
   /// Asks for the line of cache that holds a place, which may lie outside.
   void prefetch(mlir::Value memory, mlir::Value place, bool isWrite = false);
   /// A constant vector of zeros.

@@ -7,10 +7,18 @@
 // rows as the window is high are written out in a turn, after which every sum
 // is in the register that it started in.
 //
+// Processors with RISC-V's vectors compute in the order of their instructions.
+// Sums of floats are groups of two registers there, of one column: the weights
+// leave no room for more. An element is loaded before the products in front of
+// it. All elements and results of a turn have pointers, which move on together
+// at its end: an instruction of no vectors waits for all multiply-adds before
+// it.
+//
 // Rows whose window reaches beyond the input go the way of all windows.
 
 #include "LowerWindow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -37,6 +45,7 @@ protected:
                 ArrayRef<std::pair<int64_t, int64_t>> taps) override;
   Value loadExtra(size_t number, Value column, Value channel,
                   int64_t valid) override;
+  void store(Value result, Value column, Value channel, int64_t valid) override;
 
 private:
   using Taps = ArrayRef<std::pair<int64_t, int64_t>>;
@@ -54,10 +63,17 @@ private:
               MutableArrayRef<OpenRow> open);
   SmallVector<Value> finishRow(Value row, Value column, Value channel,
                                Taps taps, ValueRange carried);
+  SmallVector<Value> getPointers(Value column, Value channel, Value first);
+  SmallVector<Value> emitAhead(Value column, Value channel, Value first,
+                               Value turns, ValueRange sums);
   void emitInside(Value column, Value channel, Taps taps, Value first,
                   Value count);
 
   int64_t height, length;
+  /// Whether whole tiles are computed in order, by pointers.
+  bool isAhead;
+  /// Where the result at hand goes, if it has a pointer.
+  Value target;
   /// The channels at hand: weights per tap, and extras that only depend on
   /// channels.
   SmallVector<SmallVector<Value>> factors;
@@ -93,6 +109,12 @@ SlidingWindowLowering::SlidingWindowLowering(onnxq::WindowOp op,
   // Epilogues of integers take groups of registers.
   if (target.hasRVV && math->getVectors() > 1)
     columns = 1;
+  isAhead = target.hasRVV && in.element.isF32() && channels >= 2 * lanes;
+  if (isAhead) {
+    columns = 1;
+    plan.lanes = lanes = 2 * lanes;
+    math = makeWindowMath(op, b, target, plan);
+  }
   rowsOfBlock = std::min(rowsOfBlock, mostRows);
   kept.resize(extras.size());
   bias = findBias();
@@ -238,6 +260,101 @@ SmallVector<Value> SlidingWindowLowering::finishRow(Value row, Value column,
   return next;
 }
 
+void SlidingWindowLowering::store(Value result, Value column, Value channel,
+                                  int64_t valid) {
+  if (!target)
+    return WindowLowering::store(result, column, channel, valid);
+  b.storeAt(result, target);
+}
+
+/// Pointers to what the first turn reads, tap by tap, and writes. The first one
+/// is a turn ahead.
+SmallVector<Value>
+SlidingWindowLowering::getPointers(Value column, Value channel, Value first) {
+  int64_t rows = height + 1;
+  Value corner = b.sub(column, b.index(op.getPads()[1]));
+  Value begin = b.add(first, height - 1 - op.getPads()[0]);
+  SmallVector<Value> pointers;
+  for (int64_t i = 0; i < rows * length; ++i) {
+    Value row = b.add(begin, i == 0 ? rows : i / length);
+    Value place =
+        b.add(b.mul(rowPlaces[0], in.strides[0]), b.mul(row, in.strides[1]));
+    Value at = b.mul(b.add(corner, i % length), in.strides[spatial]);
+    pointers.push_back(
+        b.hiddenPointer(in.memory, b.add(b.add(place, at), channel)));
+  }
+  for (int64_t k = 0; k < rows; ++k) {
+    Value place = b.add(b.mul(rowPlaces[0], out.strides[0]),
+                        b.mul(b.add(first, k), out.strides[1]));
+    Value at = b.mul(column, out.strides[spatial]);
+    pointers.push_back(
+        b.hiddenPointer(out.memory, b.add(b.add(place, at), channel)));
+  }
+  return pointers;
+}
+
+/// Turns of a row more than sums are open, after which every sum and the next
+/// element are in the registers that they started in. Carried are the open
+/// sums, an element and the pointers.
+SmallVector<Value> SlidingWindowLowering::emitAhead(Value column, Value channel,
+                                                    Value first, Value turns,
+                                                    ValueRange sums) {
+  int64_t rows = height + 1, products = rows * length;
+  auto type = VectorType::get(lanes, in.element);
+  auto getStep = [&](const FlatBuffer &buffer) -> Value {
+    return arith::IndexCastOp::create(b, b.getI64Type(),
+                                      b.mul(buffer.strides[1], rows));
+  };
+  Value inStep = getStep(in), outStep = getStep(out);
+  TapRow source = {
+      b.add(b.mul(rowPlaces[0], in.strides[0]),
+            b.mul(b.add(first, height - 1 - op.getPads()[0]), in.strides[1])),
+      b.index(0)};
+  Value corner = b.sub(column, b.index(op.getPads()[1]));
+  Value at = b.add(b.mul(corner, in.strides[spatial]), channel);
+  auto freeze = [&](Value element) -> Value {
+    return LLVM::FreezeOp::create(b, element);
+  };
+
+  SmallVector<Value> carried(sums);
+  carried.push_back(freeze(loadElement(source, at, lanes).front()));
+  carried.append(getPointers(column, channel, first));
+  carried = b.loop(turns, carried, [&](Value turn, ValueRange values) {
+    SmallVector<Value> open(values.take_front(height - 1));
+    Value element = values[height - 1];
+    SmallVector<Value> pointers(values.drop_front(height));
+    for (int64_t i = 0; i < products; ++i) {
+      Value next =
+          b.loadBehind(pointers[(i + 1) % products], in.element, 0, type);
+      if (i % length == 0)
+        open.append(openRow(1).sums);
+      for (int64_t k = 0; k < height; ++k) {
+        ArrayRef<Value> factor =
+            factors[(height - 1 - k) * length + i % length];
+        open[k] = (open[k] ? math->step(open[k], element, factor)
+                           : math->begin(element, factor))
+                      .front();
+      }
+      element = next;
+      if ((i + 1) % length != 0)
+        continue;
+      rowPlaces.back() = b.add(b.add(first, b.mul(turn, rows)), i / length);
+      target = pointers[products + i / length];
+      finishTile(column, channel, lanes, math->join(open.front()));
+      target = Value();
+      open.erase(open.begin());
+    }
+    open.push_back(freeze(element));
+    for (Value pointer : ArrayRef(pointers).take_front(products))
+      open.push_back(b.hiddenPointer(pointer, in.element, inStep));
+    for (Value pointer : ArrayRef(pointers).drop_front(products))
+      open.push_back(b.hiddenPointer(pointer, out.element, outStep));
+    return open;
+  });
+  carried.truncate(height - 1);
+  return carried;
+}
+
 /// Rows whose windows lie inside of the input: `count` of them, one or more.
 void SlidingWindowLowering::emitInside(Value column, Value channel, Taps taps,
                                        Value first, Value count) {
@@ -253,15 +370,26 @@ void SlidingWindowLowering::emitInside(Value column, Value channel, Taps taps,
   for (const OpenRow &row : open)
     carried.append(row.sums);
 
-  Value turns = b.div(count, b.index(height));
-  carried = b.loop(turns, carried, [&](Value i, ValueRange values) {
-    SmallVector<Value> next(values);
-    for (int64_t k = 0; k < height; ++k)
-      next = finishRow(b.add(first, b.add(b.mul(i, height), k)), column,
-                       channel, taps, next);
-    return next;
+  // The last turn has an element to load that is there, too.
+  bool isWhole = llvm::all_of(taps, [&](std::pair<int64_t, int64_t> range) {
+    return range.first == 0 && range.second == length;
   });
-  Value done = b.mul(turns, height);
+  Value turns, done;
+  if (isAhead && isWhole) {
+    turns = b.div(b.sub(count, b.index(1)), b.index(height + 1));
+    done = b.mul(turns, height + 1);
+    carried = emitAhead(column, channel, first, turns, carried);
+  } else {
+    turns = b.div(count, b.index(height));
+    done = b.mul(turns, height);
+    carried = b.loop(turns, carried, [&](Value i, ValueRange values) {
+      SmallVector<Value> next(values);
+      for (int64_t k = 0; k < height; ++k)
+        next = finishRow(b.add(first, b.add(b.mul(i, height), k)), column,
+                         channel, taps, next);
+      return next;
+    });
+  }
   b.loop(b.sub(count, done), carried, [&](Value i, ValueRange values) {
     return finishRow(b.add(first, b.add(done, i)), column, channel, taps,
                      SmallVector<Value>(values));

@@ -602,10 +602,14 @@ void WindowLowering::finish(Value column, Value channel, int64_t valid,
                        : vector::ExtractStridedSliceOp::create(
                              b, results, ArrayRef<int64_t>{j * lanes},
                              ArrayRef<int64_t>{lanes}, ArrayRef<int64_t>{1});
-    Value place =
-        b.add(rowTarget, b.mul(b.add(column, j), out.strides[spatial]));
-    b.storeVector(result, out.memory, b.add(place, channel), valid);
+    store(result, b.add(column, j), channel, valid);
   }
+}
+
+void WindowLowering::store(Value result, Value column, Value channel,
+                           int64_t valid) {
+  Value place = b.add(rowTarget, b.mul(column, out.strides[spatial]));
+  b.storeVector(result, out.memory, b.add(place, channel), valid);
 }
 
 void kernels::lowerWindow(onnxq::WindowOp op, const TargetInfo &target,

@@ -134,6 +134,8 @@ protected:
                   llvm::ArrayRef<mlir::Value> sums);
   void finish(mlir::Value column, mlir::Value channel, int64_t valid,
               llvm::ArrayRef<mlir::Value> sums);
+  virtual void store(mlir::Value result, mlir::Value column,
+                     mlir::Value channel, int64_t valid);
 
   onnxq::WindowOp op;
   KernelBuilder b;
