@@ -166,7 +166,7 @@ def add_rounded(count):
         if number % 3 == 0:
             kernel, strides, dilations, pads, sizes = draw_geometry(1 + number % 2)
             if number % 4 == 0:
-                kernel, strides, dilations, pads, sizes = [3, 3], [1, 1], [1, 1], [1] * 4, [14, int(rng.integers(1, 40))]
+                kernel, strides, dilations, pads, sizes = [3, 3], [1, 1], [1, 1], [1] * 4, [5, int(rng.integers(1, 40))]
             channels = max(channels, 2)
             operands = [rng.integers(-20, 20, [2, channels, *sizes]), rng.integers(-8, 8, [channels, 1, *kernel])]
             attributes = dict(strides=strides, dilations=dilations, pads=pads, group=channels)
@@ -184,6 +184,10 @@ def add_rounded(count):
             continue
         numbers = reference.conv(*operands, **attributes).astype(np.float32)
         CASES[f"rounded-{number}"] = RoundedCase("Conv", operands, numbers, scale, zero, **attributes)
+    # Many rows, of floats that become bytes.
+    operands = [rng.integers(-20, 20, shape).astype(np.float32) for shape in ([1, 16, 14, 9], [16, 1, 3, 3], [16])]
+    numbers = reference.conv(*operands, pads=[1] * 4, group=16).astype(np.float32)
+    CASES["rounded-sliding"] = RoundedCase("Conv", operands, numbers, np.float32(8), np.int8(3), pads=[1] * 4, group=16)
 
 
 def add_transformed(count):
