@@ -70,8 +70,10 @@ private:
                   Value count);
 
   int64_t height, length;
-  /// Whether whole tiles are computed in order, by pointers.
-  bool isAhead;
+  /// Whether sums are groups of registers of one column, and whether turns of
+  /// their whole tiles have pointers: with an epilogue that takes registers
+  /// LLVM spills, and turns have one row.
+  bool isGrouped, isAhead;
   /// Where the result at hand goes, if it has a pointer.
   Value target;
   /// The channels at hand: weights per tap, and extras that only depend on
@@ -109,8 +111,14 @@ SlidingWindowLowering::SlidingWindowLowering(onnxq::WindowOp op,
   // Epilogues of integers take groups of registers.
   if (target.hasRVV && math->getVectors() > 1)
     columns = 1;
-  isAhead = target.hasRVV && in.element.isF32() && channels >= 2 * lanes;
-  if (isAhead) {
+  isGrouped = target.hasRVV && in.element.isF32() && channels >= 2 * lanes;
+  isAhead = isGrouped &&
+            llvm::all_of(op.getEpilogue().front().without_terminator(),
+                         [](Operation &each) {
+                           return isa<arith::AddFOp, arith::SubFOp,
+                                      arith::MulFOp, arith::ConstantOp>(each);
+                         });
+  if (isGrouped) {
     columns = 1;
     plan.lanes = lanes = 2 * lanes;
     math = makeWindowMath(op, b, target, plan);
@@ -374,13 +382,13 @@ void SlidingWindowLowering::emitInside(Value column, Value channel, Taps taps,
   bool isWhole = llvm::all_of(taps, [&](std::pair<int64_t, int64_t> range) {
     return range.first == 0 && range.second == length;
   });
-  Value turns, done;
+  Value done = b.index(0);
   if (isAhead && isWhole) {
-    turns = b.div(b.sub(count, b.index(1)), b.index(height + 1));
+    Value turns = b.div(b.sub(count, b.index(1)), b.index(height + 1));
     done = b.mul(turns, height + 1);
     carried = emitAhead(column, channel, first, turns, carried);
-  } else {
-    turns = b.div(count, b.index(height));
+  } else if (!isGrouped || !isWhole) {
+    Value turns = b.div(count, b.index(height));
     done = b.mul(turns, height);
     carried = b.loop(turns, carried, [&](Value i, ValueRange values) {
       SmallVector<Value> next(values);
