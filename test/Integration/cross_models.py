@@ -1,5 +1,6 @@
 #!/usr/bin/env -S /usr/bin/python3
-"""Quantized models give the same bits on every machine: x86-64 here, AArch64 and RISC-V under qemu.
+"""Quantized models give the same bits on every machine: x86-64 here, with AVX2 and with all there is, AArch64 and RISC-V
+under qemu.
 
 usage: cross_models.py [--all] [NAME | FILE.onnx]...
 Models are those of bench/models.py, quantized by `onnxq quantize` with 4 samples: digits and ppocr-cls by default, with
@@ -77,8 +78,14 @@ def main():
                 tally.result(name, str(reason))
                 continue
             (folder / "x.in").write_bytes(struct.pack("<ii", 1, x.ndim) + struct.pack(f"<{x.ndim + 1}q", *x.shape, x.nbytes) + x.tobytes())
-            expected, problem = run(path, "x86-64-v3", [harness.BUILD / "bin" / "onnxq-runner"], folder)
+            here = [harness.BUILD / "bin" / "onnxq-runner"]
+            expected, problem = run(path, "x86-64-v3", here, folder)
             tally.result(f"{name} on x86-64-v3", problem)
+            if expected:
+                got, problem = run(path, "native", here, folder)
+                problem = problem or (got != expected and "other bits than on x86-64-v3") or None
+                print(f"{pathlib.Path(name).name} on this machine: {problem or 'the same bits'}", flush=True)
+                tally.result(f"{name} on this machine", problem)
             for target, machine, options in MACHINES if expected else []:
                 if not all(map(shutil.which, (f"qemu-{machine}", f"{machine}-linux-gnu-gcc"))):
                     print(f"skipped: {target}: qemu-{machine} or its compiler isn't there; scripts/setup.sh installs them")
