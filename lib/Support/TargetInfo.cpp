@@ -33,6 +33,8 @@ static void describeX86(const MCSubtargetInfo &subtarget, TargetInfo &info) {
   info.hasAVXVNNI = has("+avxvnni") || has("+avx512vnni,+avx512vl");
   info.hasSSSE3 = has("+ssse3");
   info.hasVBMI = info.hasAVX512 && has("+avx512vbmi");
+  info.hasAMX = info.hasAVX512 && has("+amx-tile,+amx-int8") &&
+                subtarget.getTargetTriple().isOSLinux();
   info.vectorBytes = info.hasAVX512 ? 64 : has("+avx") ? 32 : 16;
   info.numVectors = isWide ? 32 : 16;
   if (isWide)

@@ -8,6 +8,10 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include <mutex>
+#if defined(__linux__) && defined(__x86_64__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 using namespace llvm;
 using namespace onnxquant;
@@ -39,10 +43,23 @@ std::vector<std::string> onnxquant::getTargetNames() {
   return names;
 }
 
+/// Whether the system lets this process use x86's tiles.
+static bool systemHasTiles() {
+#if defined(__linux__) && defined(__x86_64__)
+  constexpr long askForState = 0x1023, tileState = 18;
+  return syscall(SYS_arch_prctl, askForState, tileState) == 0;
+#else
+  return false;
+#endif
+}
+
 static std::string hostFeatures() {
   SubtargetFeatures features;
+  bool tiles = systemHasTiles();
   for (const auto &feature : sys::getHostCPUFeatures())
-    features.AddFeature(feature.first(), feature.second);
+    features.AddFeature(feature.first(),
+                        feature.second &&
+                            (tiles || !feature.first().starts_with("amx-")));
   return features.getString();
 }
 

@@ -33,6 +33,13 @@ TEST(TargetInfo, KnowsProcessorsAndFeatures) {
   EXPECT_EQ(x86("znver4").vectorBytes, 64);
   EXPECT_EQ(x86("znver4", "+prefer-256-bit").vectorBytes, 32);
   EXPECT_TRUE(x86("x86-64-v4", "+avx512vnni").hasAVXVNNI);
+  EXPECT_TRUE(x86("sapphirerapids", "-prefer-256-bit").hasAMX);
+  EXPECT_FALSE(x86("sapphirerapids", "-prefer-256-bit,-amx-int8").hasAMX);
+  EXPECT_FALSE(x86("znver4").hasAMX);
+  // Only Linux's way to ask for tiles is known.
+  EXPECT_FALSE(getTargetInfo("x86_64-pc-windows-msvc", "sapphirerapids",
+                             "-prefer-256-bit")
+                   .hasAMX);
 }
 
 TEST(TargetInfo, KnowsAArch64) {

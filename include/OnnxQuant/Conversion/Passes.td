@@ -743,7 +743,8 @@ def EmitEntryPoint : Pass<"onnxq-emit-entry-point", "::mlir::ModuleOp"> {
     `NAME_model` as declared in onnxquant-c/model.h. Everything else becomes
     private. The module's `onnxq.model` tells the name from here on.
     `onnxq_load`, if there is one, becomes NAME_onnxq_load, which is hidden, and a
-    constructor that runs before those of programs.
+    constructor that runs before those of programs. If the module has `onnxq.tiles`,
+    the first run asks Linux for x86's tiles, and fails if they are refused.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
   let options = [

@@ -31,6 +31,9 @@ struct TargetInfo {
   /// x86: shuffles of 16 bytes, and of all bytes of a 512-bit vector.
   bool hasSSSE3 = false;
   bool hasVBMI = false;
+  /// x86: products of tiles of bytes, on a system that a program can ask for
+  /// them.
+  bool hasAMX = false;
   /// AArch64: dot products and matrix products of 8-bit integers.
   bool hasDotprod = false;
   bool hasI8mm = false;

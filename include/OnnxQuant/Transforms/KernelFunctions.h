@@ -24,6 +24,9 @@ inline constexpr llvm::StringLiteral buffersAttr = "onnxq.buffers";
 inline constexpr llvm::StringLiteral placedResultsAttr = "onnxq.placed_results";
 /// On a module: the threads that its parallel regions ask for.
 inline constexpr llvm::StringLiteral threadsAttr = "onnxq.threads";
+/// On a module: it has products of x86's tiles, which a process asks its system
+/// for.
+inline constexpr llvm::StringLiteral tilesAttr = "onnxq.tiles";
 /// On a module: its nodes that no kernel computes, each with its op and what it
 /// runs as: loops, or float where its operands are quantized.
 inline constexpr llvm::StringLiteral withoutKernelAttr = "onnxq.without_kernel";

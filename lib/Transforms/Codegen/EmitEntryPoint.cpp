@@ -19,6 +19,9 @@ using namespace onnxquant;
 static constexpr int32_t abiVersion = 1;
 /// The first of constructors that isn't for the system's own libraries.
 static constexpr int32_t loadPriority = 101;
+/// Linux's call of x86-64 that allows a process more state of the processor,
+/// and the state of tiles.
+static constexpr int64_t archPrctl = 158, askForState = 0x1023, tileState = 18;
 
 namespace {
 
@@ -41,6 +44,7 @@ public:
 private:
   LogicalResult readEnds();
   void writeLoad();
+  Block *askForTiles(LLVM::LLVMFuncOp run);
   void writeRun();
   Block *checkWorkspace(LLVM::LLVMFuncOp run, Value workspace, int64_t bytes);
   void passInputs(Value inputs, SmallVectorImpl<Value> &arguments);
@@ -299,6 +303,60 @@ Block *EntryWriter::checkWorkspace(LLVM::LLVMFuncOp run, Value workspace,
   return given;
 }
 
+/// Asks the system once for the memory of x86's tiles, and refuses the run if
+/// it says no; gives the block in which the run goes on.
+Block *EntryWriter::askForTiles(LLVM::LLVMFuncOp run) {
+  constexpr StringLiteral answer = "onnxq_has_tiles";
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(b, i32, /*isConstant=*/false,
+                           LLVM::Linkage::Internal, answer,
+                           b.getI32IntegerAttr(0));
+  }
+  StringRef message = stringGlobal(
+      "onnxq_no_tiles", "the system doesn't let this process use AMX");
+  auto ask = declare("syscall", i64, {i64, i64, i64});
+  Block *entry = b.getInsertionBlock();
+  Block *asking = b.createBlock(&run.getBody());
+  Block *refused = b.createBlock(&run.getBody());
+  Block *granted = b.createBlock(&run.getBody());
+  Block *go = b.createBlock(&run.getBody());
+  b.setInsertionPointToEnd(entry);
+  Value place = LLVM::AddressOfOp::create(b, pointer, answer);
+  Value zero = LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(0));
+  // Whichever run asks first; all get the same answer.
+  Value known = LLVM::LoadOp::create(b, i32, place, /*alignment=*/4,
+                                     /*isVolatile=*/false,
+                                     /*isNonTemporal=*/false,
+                                     /*isInvariant=*/false,
+                                     /*isInvariantGroup=*/false,
+                                     LLVM::AtomicOrdering::monotonic);
+  LLVM::CondBrOp::create(
+      b, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, known, zero), go,
+      asking);
+  b.setInsertionPointToStart(asking);
+  Value result =
+      LLVM::CallOp::create(
+          b, ask,
+          ValueRange{number(archPrctl), number(askForState), number(tileState)})
+          .getResult();
+  LLVM::CondBrOp::create(
+      b, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, result, number(0)),
+      granted, refused);
+  b.setInsertionPointToStart(refused);
+  returnError(run.getBody().front().getArgument(3),
+              LLVM::AddressOfOp::create(b, pointer, message));
+  b.setInsertionPointToStart(granted);
+  LLVM::StoreOp::create(
+      b, LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(1)), place,
+      /*alignment=*/4, /*isVolatile=*/false, /*isNonTemporal=*/false,
+      /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic);
+  LLVM::BrOp::create(b, ValueRange{}, go);
+  b.setInsertionPointToStart(go);
+  return go;
+}
+
 /// Lets what is computed at load run before any constructor that may want to
 /// run the model.
 void EntryWriter::writeLoad() {
@@ -327,6 +385,8 @@ void EntryWriter::writeRun() {
   Block *start = entry;
   if (workspaceBytes > 0)
     start = checkWorkspace(run, workspace, workspaceBytes);
+  if (module->hasAttr(tilesAttr))
+    start = askForTiles(run);
   Value runContext = LLVM::ZeroOp::create(b, pointer);
   Value zero = LLVM::ConstantOp::create(b, i32, b.getI32IntegerAttr(0));
   if (canFail() || allocates()) {
