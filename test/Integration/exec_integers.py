@@ -4,9 +4,10 @@
 Every case is a small graph: shapes, groups, strides, dilations, pads, signs, zero
 points, scales per tensor or channel; transposed convolutions, products of two
 activations, 16-bit activations, 4-bit weights, 3x3 convolutions large enough to be
-transformed; a part of them has the extremes of every type only. 160 more go through
+transformed; a part of them has the extremes of every type only. 192 more go through
 every zero point: of convolutions, of transformed ones, of rounding, and of both
-operands of a product, and through tables. Sums are computed in 64 bits by numpy, the
+operands of a product, through tables, and
+through shapes that are cut into tiles. Sums are computed in 64 bits by numpy, the
 rest in 32-bit floats, in the order that docs/QuantizationSemantics.md gives. Half
 of the cases leave all dimensions but channels open.
 
@@ -617,7 +618,46 @@ def extreme_tables(number, graph):
     return graph.node("QuantizeLinear", [root, c(y_scale), c(y_zero)]), array
 
 
-EXTREMES = {"extreme": extreme_case, "transformed": extreme_transformed, "rounding": extreme_rounding, "pairs": extreme_activations, "tables": extreme_tables}
+# Convolutions: inputs [N, C, H, W], columns, size, stride, pad, dilation, groups. Depths that aren't multiples of 64,
+# few rows, rows and columns that fill no tile, taps that follow each other and such that don't.
+TILED_WINDOWS = [
+    ([1, 64, 5, 16], 32, 1, 1, 0, 1, 1), ([2, 100, 3, 17], 40, 1, 1, 0, 1, 1), ([1, 16, 9, 33], 24, 3, 1, 1, 1, 1),
+    ([1, 3, 20, 40], 48, 7, 2, 3, 1, 1), ([1, 48, 6, 7], 64, 3, 1, 1, 1, 1), ([1, 72, 7, 18], 64, 3, 1, 1, 1, 2),
+    ([1, 64, 6, 20], 17, 3, 1, 2, 2, 1), ([1, 200, 1, 13], 96, 1, 1, 0, 1, 1), ([3, 68, 7, 35], 33, 1, 2, 0, 1, 1),
+    ([1, 128, 2, 31], 16, 1, 1, 0, 1, 1), ([1, 32, 7, 47], 32, 5, 1, 2, 1, 1), ([2, 84, 5, 5], 112, 3, 1, 0, 1, 1),
+    ([1, 66, 9, 9], 80, 3, 2, 1, 1, 1)]
+# Products: rows, depth and columns; the last two of two activations.
+TILED_PRODUCTS = [([40], 120, 120), ([3, 33], 96, 50), ([2, 4, 64], 128, 31)]
+
+
+def extreme_tiles(number, graph):
+    """Extremes of contractions that are large enough for tiles."""
+    rng, c = graph.rng, graph.constant
+    kind = [np.uint8, np.int8][number // 16]
+    zero = np.array(RANGES[kind][number % 2], kind)
+    if number % 16 >= len(TILED_WINDOWS):
+        lead, depth, columns = TILED_PRODUCTS[number % 16 - len(TILED_WINDOWS)]
+        x = draw(rng, kind, [*lead, depth], "extreme")
+        w_kind = [np.int8, np.uint8][number % 2] if len(lead) > 1 else np.int8
+        w = draw(rng, w_kind, [*lead[:-1], depth, columns], "extreme")
+        value = graph.input(x, fixed=range(x.ndim) if len(lead) > 1 else (1,))
+        weights = c(w) if len(lead) == 1 else graph.input(w, fixed=range(w.ndim))
+        sums = (x.astype(np.int64) - int(zero)) @ w.astype(np.int64)
+        return graph.node("MatMulInteger", [value, weights, c(zero), c(w_kind(0))]), sums.astype(np.int32)
+    shape, columns, size, stride, pad, dilation, group = TILED_WINDOWS[number % 16]
+    x = draw(rng, kind, shape, "extreme")
+    w = draw(rng, np.int8, [columns, shape[1] // group, size, size], "extreme")
+    window = dict(group=group, strides=[stride] * 2, dilations=[dilation] * 2, pads=[pad] * 4)
+    sums = convolve(x.astype(np.int64) - int(zero), w, **window)
+    value, window["kernel_shape"] = graph.input(x, fixed=(1,)), [size] * 2
+    if number % 4 in (0, 3):
+        return graph.node("ConvInteger", [value, c(w), c(zero)], **window), sums.astype(np.int32)
+    factor, one = f32(2**-11), c(f32(1))
+    value = graph.node("QLinearConv", [value, one, c(zero), c(w), one, c(np.int8(0)), c(f32(1) / factor), c(zero)], **window)
+    return value, requantize(sums, factor, zero)
+
+
+EXTREMES = {"extreme": extreme_case, "tiles": extreme_tiles, "transformed": extreme_transformed, "rounding": extreme_rounding, "pairs": extreme_activations, "tables": extreme_tables}
 CASES = (conv_case, product_case, conv_case, island_case, conv_case, product_case, island_case, transposed_case,
          activations_case, wide_case, coded_case, halves_case, transformed_case)
 

@@ -2,7 +2,7 @@
 """The graphs of exec_integers.py for processors of every dot step, under qemu where the machine is another.
 
 usage: exec_integers_cross.py [--all] [NUMBER]     random graphs per target (12), besides those of extremes
-By default one target of each machine; with --all, of every step: x86-64 without and with AVX2, with AVX-VNNI and AVX-512 VNNI where this machine has them; AArch64 with products
+By default one target of each machine; with --all, of every step: x86-64 without and with AVX2, with AVX-VNNI, AVX-512 VNNI and AMX where this machine has them; AArch64 with products
 of 16 bits, dot products and products of small matrices; RISC-V with vectors. Prints the totals.
 """
 
@@ -25,6 +25,10 @@ TARGETS = [
     ("x86-64-v3", ["--target", "x86-64-v3"], None, [], {"avx2"}),
     ("AVX-VNNI", ["--target", "x86-64-v3", "--features", "+avxvnni"], None, [], {"avx_vnni"}),
     ("AVX-512 VNNI", ["--target", "x86-64-v4", "--features", "+avx512vnni"], None, [], {"avx512_vnni", "avx512bw"}),
+    ("AMX", ["--target", "x86-64-v4", "--features", "+avx512vnni,+amx-tile,+amx-int8"], None, [],
+     {"avx512_vnni", "avx512bw", "amx_tile", "amx_int8"}),
+    ("AMX without VNNI", ["--target", "x86-64-v4", "--features", "+amx-tile,+amx-int8"], None, [],
+     {"avx512bw", "amx_tile", "amx_int8"}),
     ("aarch64", ["--target", "aarch64"], "aarch64", [], set()),
     ("aarch64+dotprod", ["--target", "aarch64+dotprod"], "aarch64", ["-cpu", "max"], set()),
     ("aarch64+i8mm", ["--target", "aarch64+i8mm"], "aarch64", ["-cpu", "max"], set()),
@@ -32,7 +36,7 @@ TARGETS = [
     ("riscv64+v, 256 bits", ["--target", "riscv64+v", "--features", "+zvl256b"], "riscv64",
      ["-cpu", "rv64,v=true,vlen=256,vext_spec=v1.0"], set()),
 ]
-DEFAULT = ("x86-64-v2", "AVX-512 VNNI", "aarch64+i8mm", "riscv64+v")
+DEFAULT = ("x86-64-v2", "AVX-512 VNNI", "AMX", "aarch64+i8mm", "riscv64+v")
 
 
 def this_machine():

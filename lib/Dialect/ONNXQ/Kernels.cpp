@@ -137,14 +137,21 @@ void onnxquant::onnxq::detail::getBlockEffects(
 LogicalResult PackingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   int64_t groups, int64_t depth,
                                   int64_t columns, int64_t mr, int64_t nr,
-                                  int64_t step, PackingKind kind, bool halves) {
+                                  int64_t step, PackingKind kind, bool halves,
+                                  int64_t run) {
   for (int64_t size : {groups, depth, columns, mr, nr, step})
     if (size < 1)
       return emitError() << "expects positive sizes, but got " << size;
   if (halves && (kind == PackingKind::Fma || kind == PackingKind::Rows ||
-                 kind == PackingKind::Quads || kind == PackingKind::Codes))
+                 kind == PackingKind::Quads || kind == PackingKind::Codes ||
+                 kind == PackingKind::Tiles))
     return emitError() << "expects a kind of integers with halves, but got "
                        << stringifyEnum(kind);
+  bool hasRun = run > 0 && run % step == 0 && depth % run == 0;
+  if (kind == PackingKind::Tiles ? !hasRun : run != 0)
+    return emitError() << "expects a run of whole steps that divides the depth "
+                          "with tiles only, but got "
+                       << run;
   return success();
 }
 

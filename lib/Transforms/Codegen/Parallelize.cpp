@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/OpenMP/OpenMPDialect.h"
@@ -36,6 +37,10 @@ using namespace onnxquant;
 static constexpr int64_t fewestOperations = 1 << 15;
 /// What a loop of open size is taken to repeat.
 static constexpr int64_t openTrips = 64;
+/// Products of x86's tiles, and operations of single elements that take as
+/// long.
+static constexpr StringLiteral tileProducts = "llvm.x86.tdp";
+static constexpr int64_t tileOperations = 512;
 
 namespace {
 struct Parallelize : public onnxquant::impl::ParallelizeBase<Parallelize> {
@@ -84,6 +89,9 @@ static int64_t costOf(Block &block) {
     for (Type type : op.getResultTypes())
       if (auto vector = dyn_cast<VectorType>(type))
         own = std::max(own, vector.getNumElements());
+    if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+        call && call.getIntrin().starts_with(tileProducts))
+      own = tileOperations;
     for (Region &region : op.getRegions())
       for (Block &inner : region)
         own += costOf(inner);

@@ -259,6 +259,8 @@ int64_t onnxquant::kernels::getDotLanes(PackingKind kind,
     if (target.hasAVX512VNNI && target.vectorBytes >= 64)
       return 16;
     return target.hasAVXVNNI || target.hasAVX512VNNI ? 8 : 0;
+  case PackingKind::Tiles:
+    return target.hasAMX ? 16 : 0;
   case PackingKind::Sdot:
     return isArm && target.hasDotprod ? 4 : 0;
   case PackingKind::Usdot:
@@ -308,6 +310,7 @@ static std::unique_ptr<DotStep> makeDotStep(onnxq::ContractOp op,
   case PackingKind::Quads:
   case PackingKind::Smmla:
   case PackingKind::Usmmla:
+  case PackingKind::Tiles:
     return nullptr;
   }
   llvm_unreachable("all kinds are told");

@@ -3,6 +3,7 @@
 
 #include "LowerKernels.h"
 #include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Transforms/KernelFunctions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -39,6 +40,8 @@ static LogicalResult lowerContract(ContractOp op, const TargetInfo &target,
   case PackingKind::Smmla:
   case PackingKind::Usmmla:
     return kernels::lowerMatrixContract(op, target);
+  case PackingKind::Tiles:
+    return kernels::lowerTileContract(op, target, threads);
   default:
     return kernels::lowerDotContract(op, target, threads);
   }
@@ -65,6 +68,9 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
         continue;
       }
       if (auto contract = dyn_cast<ContractOp>(op)) {
+        PackingAttr packing = contract.getPackingAttr();
+        if (packing && packing.getKind() == PackingKind::Tiles)
+          getOperation()->setAttr(tilesAttr, UnitAttr::get(&getContext()));
         if (failed(lowerContract(contract, target, threads)))
           return signalPassFailure();
       } else if (auto window = dyn_cast<WindowOp>(op)) {

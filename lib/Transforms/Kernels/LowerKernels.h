@@ -24,6 +24,10 @@ llvm::LogicalResult lowerDotContract(onnxq::ContractOp op,
 /// Those of bytes by products of small matrices.
 llvm::LogicalResult lowerMatrixContract(onnxq::ContractOp op,
                                         const TargetInfo &target);
+/// Those of bytes by products of x86's tiles.
+llvm::LogicalResult lowerTileContract(onnxq::ContractOp op,
+                                      const TargetInfo &target,
+                                      int64_t threads);
 /// Those of bytes whose weights are ordered in windows.
 void lowerQuadContract(onnxq::ContractOp op, const TargetInfo &target,
                        int64_t threads);

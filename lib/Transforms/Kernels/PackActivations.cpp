@@ -7,6 +7,7 @@
 
 #include "DotSteps.h"
 #include "PackIntegers.h"
+#include "TileChoice.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -26,6 +27,7 @@ public:
   bool pack();
 
 private:
+  bool choosesTiles();
   void choose();
   Value convert(Value element, bool isUnsigned, bool isFlipped);
   Value sumLines(Value matrices, int64_t axis, bool isUnsigned);
@@ -37,18 +39,36 @@ private:
   const TargetInfo &target;
   ImplicitLocOpBuilder b;
   PackingKind kind{};
-  int64_t step = 1, mr = 1, nr = 1;
+  int64_t step = 1, mr = 1, nr = 1, run = 0;
   /// Signs that the step wants.
   bool takesUnsigned = false, isWidened = false;
 };
 } // namespace
+
+/// Whether products of tiles take less time, in chunks that cut the sums
+/// evenly.
+bool ActivationPacker::choosesTiles() {
+  int64_t depth = op.getDepth();
+  if (depth % 4 != 0 || !prefersTiles(op, target, depth, depth))
+    return false;
+  auto packing =
+      PackingAttr::get(op.getContext(), 1, depth, op.getColumns(), 1, 32, 4,
+                       PackingKind::Tiles, /*halves=*/false, depth);
+  return packing.getPaddedDepth() == depth;
+}
 
 void ActivationPacker::choose() {
   auto has = [&](PackingKind wanted) {
     return getDotLanes(wanted, target) != 0;
   };
   int64_t rows = 6;
-  if (has(PackingKind::Vnni)) {
+  if (choosesTiles()) {
+    kind = PackingKind::Tiles;
+    step = 4;
+    rows = 32;
+    takesUnsigned = op.getInputUnsigned();
+    run = op.getDepth();
+  } else if (has(PackingKind::Vnni)) {
     kind = PackingKind::Vnni;
     step = 4;
     rows = getDotLanes(kind, target) == 16 ? 8 : 6;
@@ -189,7 +209,8 @@ void ActivationPacker::packWeights(bool isFlipped) {
   auto type = cast<RankedTensorType>(weights.getType());
   auto packing = PackingAttr::get(op.getContext(), /*groups=*/1,
                                   llvm::alignTo(op.getDepth(), step),
-                                  op.getColumns(), mr, nr, step, kind);
+                                  op.getColumns(), mr, nr, step, kind,
+                                  /*halves=*/false, run);
   SmallVector<int64_t> shape(type.getShape().drop_back(2));
   shape.push_back(packing.getSize());
   Type stored = isWidened ? Type(b.getI16Type()) : type.getElementType();
@@ -210,7 +231,8 @@ void ActivationPacker::packWeights(bool isFlipped) {
 bool ActivationPacker::pack() {
   choose();
   bool leftFlips = !isWidened && op.getInputUnsigned() != takesUnsigned;
-  bool rightFlips = !isWidened && op.getWeightsUnsigned();
+  bool rightFlips =
+      !isWidened && op.getWeightsUnsigned() && kind != PackingKind::Tiles;
   Value left = op.getInput(), right = op.getWeights();
   int64_t rank = op.getInit().getType().getRank();
   // With a = a' + p and b = b' + q: sum ab = sum a'b' + p sum b + q sum a - K p

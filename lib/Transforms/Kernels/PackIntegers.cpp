@@ -1,7 +1,8 @@
 // Chooses the dot step for a contraction of integers, packs its weights and
 // stages its input.
 //
-// A processor with a dot product of bytes uses it. x86 without one has three
+// A processor with a dot product of bytes uses it, or products of tiles where
+// they are modelled to take less time. x86 without one has three
 // exact ways: widening to 16 bits, pairs of bytes where the weights prove that
 // their products fit 16 bits, and windowed quads; the one with the least
 // modelled cost is taken. Everything else multiplies in 16 bits.
@@ -11,6 +12,7 @@
 #include "OnnxQuant/Support/DotCost.h"
 #include "OnnxQuant/Support/QuadWindows.h"
 #include "PackedConstants.h"
+#include "TileChoice.h"
 #include "Winograd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -53,6 +55,8 @@ private:
   std::optional<Transform> findTransform();
   int64_t getPlainCost();
   bool prefersMatrices();
+  bool choosesTiles();
+  void chooseRun(bool isStaged);
   void setPlan(PackingKind kind, int64_t depth, int64_t mr, int64_t vectors);
   bool stageInput();
   Value transformFilters(Value stored);
@@ -66,9 +70,10 @@ private:
     return getDotLanes(plan.kind, target) * 32 / bits * plan.depth;
   }
   PackingAttr getPacking() {
-    return PackingAttr::get(
-        op.getContext(), groups, taps * channels, columns, plan.mr, plan.nr,
-        plan.kind == PackingKind::Quads ? 1 : plan.depth, plan.kind, isHalves);
+    return PackingAttr::get(op.getContext(), groups, taps * channels, columns,
+                            plan.mr, plan.nr,
+                            plan.kind == PackingKind::Quads ? 1 : plan.depth,
+                            plan.kind, isHalves, run);
   }
   WeightShape getShape() const {
     return {groups, taps / tapsOfRun, channels * tapsOfRun, columns};
@@ -94,6 +99,8 @@ private:
   /// Taps that are filled up to whole steps together.
   int64_t tapsOfRun = 1;
   DotPlan plan{};
+  /// Products of tiles: elements that follow each other.
+  int64_t run = 0;
   WinogradTile tile;
   std::vector<QuadPanel> quads;
 };
@@ -369,6 +376,21 @@ bool IntegerPacker::prefersMatrices() {
          countDots(rows, width, count(4));
 }
 
+/// x86: whether products of tiles take less time than dot products.
+bool IntegerPacker::choosesTiles() {
+  if (isHalves)
+    return false;
+  int64_t wide = llvm::alignTo(channels, 4), row = 1;
+  bool isJoined = joinsTaps(4);
+  bool isStaged = wide != channels ||
+                  llvm::any_of(op.getPads(), [](int64_t p) { return p > 0; });
+  if (isJoined || (isStaged && groups == 1 && !op.getKernel().empty() &&
+                   op.getDilations().back() == 1))
+    row = op.getKernel().back();
+  int64_t length = isJoined ? llvm::alignTo(row * channels, 4) : row * wide;
+  return prefersTiles(op, target, taps / row * length, length);
+}
+
 void IntegerPacker::choose() {
   Type element = op.getInput().getType().getElementType();
   bool isBytes = element.isInteger(8) && !isWide;
@@ -379,6 +401,8 @@ void IntegerPacker::choose() {
   bool isEven = groups == 1 || channels % 2 == 0;
   bool isFours = groups == 1 || channels % 4 == 0;
   if (isBytes && isFours) {
+    if (choosesTiles())
+      return setPlan(PackingKind::Tiles, 4, 32, 2);
     if (getDotLanes(PackingKind::Vnni, target) == 16)
       return setPlan(PackingKind::Vnni, 4, chooseRows(countRows(op)), 2);
     if (getDotLanes(PackingKind::Vnni, target) == 8)
@@ -463,6 +487,8 @@ bool IntegerPacker::stageInput() {
   bool isWidened = needsWide(plan.kind) && !element.isInteger(16);
   bool isFlipped = isUnsigned ? !isWidened && !needsUnsigned(plan.kind)
                               : needsUnsigned(plan.kind);
+  // Tiles are multiplied with whichever sign.
+  isFlipped &= plan.kind != PackingKind::Tiles;
   bool isPadded = llvm::any_of(op.getPads(), [](int64_t p) { return p > 0; });
   if (!isFlipped && !isWidened && !isPadded &&
       channels * groups == type.getDimSize(rank - 1))
@@ -537,6 +563,16 @@ Value IntegerPacker::transformFilters(Value stored) {
       .getResult(0);
 }
 
+/// What follows each other in the input: a row of the window's taps if the
+/// input is staged, otherwise the channels of one.
+void IntegerPacker::chooseRun(bool isStaged) {
+  bool joinsRow = isStaged && groups == 1 && !op.getKernel().empty() &&
+                  op.getDilations().back() == 1;
+  run = tapsOfRun > 1 ? tapsOfRun * channels
+        : joinsRow    ? op.getKernel().back() * channels
+                      : channels;
+}
+
 void IntegerPacker::packWeights() {
   WeightShape shape = getShape();
   PanelShape panel = {plan.nr, plan.depth};
@@ -548,6 +584,11 @@ void IntegerPacker::packWeights() {
     packPanels<int16_t, int16_t>(weights, shape, panel, packed);
     payload = makePayload(b, b.getI16Type(), asBytes(packed));
   } else {
+    if (plan.kind == PackingKind::Tiles) {
+      PackingAttr packing = getPacking();
+      weights = cutRuns(weights, packing);
+      shape = {groups, 1, packing.getPaddedDepth(), columns};
+    }
     std::vector<int8_t> packed(packedSize(shape, panel));
     packPanels<int16_t, int8_t>(weights, shape, panel, packed);
     if (isHalves)
@@ -578,6 +619,8 @@ FailureOr<bool> IntegerPacker::pack() {
   if (!joinTaps())
     padChannels();
   bool isStaged = stageInput();
+  if (plan.kind == PackingKind::Tiles)
+    chooseRun(isStaged);
   packWeights();
   return isStaged;
 }

@@ -245,6 +245,16 @@ func.func @stage_pad(%x: tensor<1x8x8x3xf32>, %e: tensor<1x10x10x3xf32>, %p: i8)
 
 // -----
 
+// expected-error@+1 {{expects a run of whole steps that divides the depth with tiles only, but got 24}}
+func.func private @run() attributes {p = #onnxq.packing<groups = 1, depth = 64, columns = 6, mr = 32, nr = 16, step = 4, kind = tiles, run = 24>}
+
+// -----
+
+// expected-error@+1 {{expects a run of whole steps that divides the depth with tiles only, but got 64}}
+func.func private @run() attributes {p = #onnxq.packing<groups = 1, depth = 64, columns = 6, mr = 8, nr = 16, step = 4, kind = vnni, run = 64>}
+
+// -----
+
 // expected-error@+1 {{expects positive sizes, but got 0}}
 func.func private @packing() attributes {p = #onnxq.packing<groups = 1, depth = 0, columns = 6, mr = 4, nr = 8, step = 1, kind = fma>}
 

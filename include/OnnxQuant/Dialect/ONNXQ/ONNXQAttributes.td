@@ -38,6 +38,8 @@ def ONNXQ_PackingKind : I32EnumAttr<"PackingKind",
   // Floats times codes of four bits, which are unpacked and scaled as they are
   // read: two to a byte, columns j and j + nr / 2 of a row.
   I32EnumAttrCase<"Codes", 12, "codes">,
+  // x86: products of tiles, 16 rows of up to 64 bytes each with 16 columns.
+  I32EnumAttrCase<"Tiles", 13, "tiles">,
 ]> {
   let cppNamespace = "::onnxquant::onnxq";
   let genSpecializedAttr = 0;
@@ -57,6 +59,10 @@ def ONNXQ_PackingAttr : AttrDef<ONNXQ_Dialect, "Packing"> {
     With `halves` weights of -8 to 7 are stored in four bits, plus 8: a vector of
     a step is half as many bytes, its first half of elements in the low bits.
 
+    Kind `tiles` multiplies runs of `run` elements that follow each other in the
+    input, in chunks of equal length, at most 64. The last chunk of a run ends
+    with it: what it has in common with the one before is zero there.
+
     Example:
 
     ```mlir
@@ -66,19 +72,28 @@ def ONNXQ_PackingAttr : AttrDef<ONNXQ_Dialect, "Packing"> {
   let parameters = (ins "int64_t":$groups, "int64_t":$depth,
     "int64_t":$columns, "int64_t":$mr, "int64_t":$nr, "int64_t":$step,
     EnumParameter<ONNXQ_PackingKind>:$kind,
-    DefaultValuedParameter<"bool", "false">:$halves);
+    DefaultValuedParameter<"bool", "false">:$halves,
+    DefaultValuedParameter<"int64_t", "0">:$run);
   let builders = [AttrBuilder<(ins "int64_t":$groups, "int64_t":$depth,
       "int64_t":$columns, "int64_t":$mr, "int64_t":$nr, "int64_t":$step,
       "PackingKind":$kind), [{
     return $_get($_ctxt, groups, depth, columns, mr, nr, step, kind,
-                 /*halves=*/false);
+                 /*halves=*/false, /*run=*/0);
   }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     /// Panels of one group, and products of one column, both rounded up.
     int64_t getPanels() const { return (getColumns() + getNr() - 1) / getNr(); }
     int64_t getPaddedDepth() const {
+      if (getKind() == PackingKind::Tiles)
+        return getDepth() / getRun() * getChunks() * getChunk();
       return (getDepth() + getStep() - 1) / getStep() * getStep();
+    }
+    /// The chunks of a run of kind `tiles`, and how long each is.
+    int64_t getChunks() const { return (getRun() + 63) / 64; }
+    int64_t getChunk() const {
+      int64_t part = getChunks() * getStep();
+      return (getRun() + part - 1) / part * getStep();
     }
     /// Elements of one panel and of all in the plain order.
     int64_t getPanelSize() const {
