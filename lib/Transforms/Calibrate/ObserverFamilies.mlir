@@ -426,7 +426,6 @@ func.func private @onnxq_settle_member(%number: index, %total: i32, %state: memr
 func.func private @onnxq_settle_family(%state: memref<?xi64>, %bins: index, %scratch: memref<?xi32>) attributes {passthrough = ["noinline"]} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
   %c3 = arith.constant 3 : index
   %c8 = arith.constant 8 : index
   %i0 = arith.constant 0 : i32
@@ -434,7 +433,6 @@ func.func private @onnxq_settle_family(%state: memref<?xi64>, %bins: index, %scr
   %p:3 = func.call @onnxq_family_places(%bins) : (index) -> (index, index, index)
   %stride = func.call @onnxq_stride(%p#2) : (index) -> index
   %end = arith.addi %p#1, %p#2 : index
-  %cells1 = arith.addi %p#1, %stride : index
   // How many elements lie before each cell: of eight neighbours first.
   %total = scf.for %i = %p#1 to %end step %c8 iter_args(%sum = %i0) -> (i32) {
     %p1 = arith.addi %i, %stride : index
@@ -487,7 +485,6 @@ func.func private @onnxq_any_family(%x: memref<?xf32>, %begin: index, %n: index,
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c14 = arith.constant 14 : index
-  %half = arith.divui %bins, %c2 : index
   %y = memref.alloca(%n) {alignment = 64 : i64} : memref<?xf32>
   %counted = memref.alloca(%n) {alignment = 64 : i64} : memref<?xf32>
   func.call @onnxq_settle_family(%state, %bins, %scratch) : (memref<?xi64>, index, memref<?xi32>) -> ()

@@ -339,7 +339,6 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
   %c32 = arith.constant 32 : index
   %c40 = arith.constant 40 : index
   %c48 = arith.constant 48 : index
-  %i1 = arith.constant 1 : i32
   %none = arith.constant dense<0> : vector<16xi32>
   %true = arith.constant true
   %zero = arith.constant dense<0> : vector<8xi64>
