@@ -533,6 +533,8 @@ static int64_t scratchWords(onnxq::ObserveOp op) {
   if (op.getMembers())
     return histograms + 96 + 16 + 4 * (3 * bins + 64);
   int64_t groups = channels > mostChannels ? 0 : llvm::divideCeil(channels, 8);
+  // Two rows of an odd number of eights may be taken as one.
+  groups *= channels % 16 == 8 ? 2 : 1;
   return histograms + 48 + 40 * groups;
 }
 

@@ -24,6 +24,7 @@ using namespace mlir;
 using namespace onnxquant;
 
 static constexpr llvm::StringLiteral sharedText =
+#include "ObserverCells.mlir.inc"
 #include "ObserverFamilies.mlir.inc"
 #include "ObserverSums.mlir.inc"
 #include "ObserverTiles.mlir.inc"

@@ -12,6 +12,16 @@ func.func private @onnxq_lane_count() -> index attributes {onnxq.inline} {
   return %c8 : index
 }
 
+// Rows are taken as they are.
+func.func private @onnxq_wide_rows(%rows: index, %channels: index) -> (index, index) attributes {onnxq.inline} {
+  return %rows, %channels : index, index
+}
+// How many times eight columns have room in scratch memory.
+func.func private @onnxq_waiting_groups(%channels: index) -> index attributes {onnxq.inline} {
+  %groups = func.call @onnxq_groups(%channels) : (index) -> index
+  return %groups : index
+}
+
 // How many rows may wait: the squares of eight channels in 256 rows have less
 // than 52 bits.
 func.func private @onnxq_most_rows(%groups: index) -> i32 attributes {onnxq.inline} {
@@ -247,7 +257,7 @@ func.func private @onnxq_look_apart(%x: memref<?xf32>, %begin: index, %rows: ind
 // Adds up to 256 rows to what waits in scratch memory, eight channels at a
 // time; those beyond the band of `e` go to the record. Gives the largest
 // magnitude, and whether all elements count.
-func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: index, %o: index, %outer: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>, %e: i32) -> (i32, i1) attributes {passthrough = ["noinline"]} {
+func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: index, %o: index, %outer: index, %columns: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>, %e: i32) -> (i32, i1) attributes {passthrough = ["noinline"]} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
@@ -284,12 +294,12 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
   %pexp = arith.addi %base, %c7 : index
   %range = memref.load %state[%pexp] : memref<?xi64>
   %usual = arith.cmpi eq, %bins, %c2048 : index
-  %several = arith.cmpi uge, %channels, %c8 : index
+  %several = arith.cmpi uge, %columns, %c8 : index
   %ring = memref.alloca() {alignment = 64 : i64} : memref<16xi64>
   scf.if %has {
     func.call @onnxq_open_ring(%ring, %bins) : (memref<16xi64>, index) -> ()
   }
-  %groups = func.call @onnxq_groups(%channels) : (index) -> index
+  %groups = func.call @onnxq_groups(%columns) : (index) -> index
   %r:5 = scf.for %g = %c0 to %groups step %c1 iter_args(%q0 = %start, %l = %zero, %added0 = %c0, %top = %none, %clean = %true) -> (vector<8xf64>, vector<8xf64>, index, vector<8xi32>, i1) {
     %more = arith.addi %added0, %rows : index
     %over = arith.cmpi ugt, %more, %c256 : index
@@ -312,7 +322,7 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
     %mx = arith.bitcast %mxb : vector<8xi32> to vector<8xf32>
     %first = arith.muli %g, %c8 : index
     %from = arith.addi %begin, %first : index
-    %left = arith.subi %channels, %first : index
+    %left = arith.subi %columns, %first : index
     %width = arith.minui %left, %c8 : index
     %whole = arith.cmpi eq, %width, %c8 : index
     %rest = arith.andi %has, %several : i1
@@ -320,26 +330,26 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
       %z:6 = scf.if %has -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
         // Places of the usual histograms are known: they take fewer registers.
         %y:6 = scf.if %usual -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>) {
-          %u:6 = func.call @onnxq_look_and_bin(%x, %from, %rows, %channels, %s, %k#0, %k#1, %mn, %mx, %scratch, %c2048, %range, %ring)
+          %u:6 = func.call @onnxq_look_and_bin(%x, %from, %rows, %columns, %s, %k#0, %k#1, %mn, %mx, %scratch, %c2048, %range, %ring)
               : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, memref<?xi32>, index, i64, memref<16xi64>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
           scf.yield %u#0, %u#1, %u#2, %u#3, %u#4, %u#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
         } else {
-          %u:6 = func.call @onnxq_look_and_bin(%x, %from, %rows, %channels, %s, %k#0, %k#1, %mn, %mx, %scratch, %bins, %range, %ring)
+          %u:6 = func.call @onnxq_look_and_bin(%x, %from, %rows, %columns, %s, %k#0, %k#1, %mn, %mx, %scratch, %bins, %range, %ring)
               : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, memref<?xi32>, index, i64, memref<16xi64>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
           scf.yield %u#0, %u#1, %u#2, %u#3, %u#4, %u#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
         }
         scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
       } else {
-        %y:6 = func.call @onnxq_look(%x, %from, %rows, %channels, %s, %k#0, %k#1, %mn, %mx)
+        %y:6 = func.call @onnxq_look(%x, %from, %rows, %columns, %s, %k#0, %k#1, %mn, %mx)
             : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
         scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
       }
       scf.yield %z#0, %z#1, %z#2, %z#3, %z#4, %z#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
     } else {
       scf.if %rest {
-        func.call @onnxq_bin_lanes(%x, %from, %rows, %channels, %width, %scratch, %bins, %range, %i1) : (memref<?xf32>, index, index, index, index, memref<?xi32>, index, i64, i32) -> ()
+        func.call @onnxq_bin_lanes(%x, %from, %rows, %columns, %width, %scratch, %bins, %range, %i1) : (memref<?xf32>, index, index, index, index, memref<?xi32>, index, i64, i32) -> ()
       }
-      %y:6 = func.call @onnxq_look_some(%x, %from, %rows, %channels, %width, %s, %k#0, %k#1, %mn, %mx)
+      %y:6 = func.call @onnxq_look_some(%x, %from, %rows, %columns, %width, %s, %k#0, %k#1, %mn, %mx)
           : (memref<?xf32>, index, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
       scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5 : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>, vector<8xi32>
     }
@@ -350,7 +360,7 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
     } else {
       %a:3 = scf.if %h#1 -> (vector<8xf64>, vector<8xf64>, vector<8xf64>) {
         %least = vector.extract %bounds#0[0] : i32 from vector<8xi32>
-        %y:3 = func.call @onnxq_look_apart(%x, %from, %rows, %channels, %width, %first, %least, %s, %k#0, %k#1, %state, %base, %parts)
+        %y:3 = func.call @onnxq_look_apart(%x, %from, %rows, %columns, %width, %first, %least, %s, %k#0, %k#1, %state, %base, %parts)
             : (memref<?xf32>, index, index, index, index, index, i32, vector<8xf64>, vector<8xf64>, vector<8xf64>, memref<?xi64>, index, index) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>)
         scf.yield %y#0, %y#1, %y#2 : vector<8xf64>, vector<8xf64>, vector<8xf64>
       } else {
@@ -370,8 +380,8 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
       %t = arith.maxui %top, %tops : vector<8xi32>
       scf.yield %added#1, %added#2, %t, %clean : vector<8xf64>, vector<8xf64>, vector<8xi32>, i1
     } else {
-      %t0:2 = func.call @onnxq_any_channels(%x, %from, %rows, %width, %channels, %first, %o, %outer, %state, %base, %parts)
-          : (memref<?xf32>, index, index, index, index, index, index, index, memref<?xi64>, index, index) -> (i32, i1)
+      %t0:2 = func.call @onnxq_any_channels(%x, %from, %rows, %width, %columns, %channels, %first, %o, %outer, %state, %base, %parts)
+          : (memref<?xf32>, index, index, index, index, index, index, index, index, memref<?xi64>, index, index) -> (i32, i1)
       %t1 = vector.broadcast %t0#0 : i32 to vector<8xi32>
       %t = arith.maxui %top, %t1 : vector<8xi32>
       %still = arith.andi %clean, %t0#1 : i1

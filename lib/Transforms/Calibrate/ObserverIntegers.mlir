@@ -12,6 +12,34 @@
 // Both parts of that wait in scratch memory, the lower one below 2^52, the upper
 // one below 2^38 for each element; so do the sums, all as integers.
 
+// Two rows of an odd number of eights as one, so that all of it is sixteens.
+func.func private @onnxq_wide_rows(%rows: index, %channels: index) -> (index, index) attributes {onnxq.inline} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %even = arith.andi %rows, %c1 : index
+  %whole = arith.cmpi eq, %even, %c0 : index
+  %groups = func.call @onnxq_groups(%channels) : (index) -> index
+  %waiting = func.call @onnxq_waiting_groups(%channels) : (index) -> index
+  %twice = arith.cmpi ne, %groups, %waiting : index
+  %both = arith.andi %whole, %twice : i1
+  %half = arith.shrui %rows, %c1 : index
+  %double = arith.addi %channels, %channels : index
+  %r = arith.select %both, %half, %rows : index
+  %c = arith.select %both, %double, %channels : index
+  return %r, %c : index, index
+}
+// How many times eight columns have room in scratch memory.
+func.func private @onnxq_waiting_groups(%channels: index) -> index attributes {onnxq.inline} {
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %groups = func.call @onnxq_groups(%channels) : (index) -> index
+  %rest = arith.remui %channels, %c16 : index
+  %odd = arith.cmpi eq, %rest, %c8 : index
+  %double = arith.addi %groups, %groups : index
+  %waiting = arith.select %odd, %double, %groups : index
+  return %waiting : index
+}
+
 // How many rows may wait: of 4096 channels, eight lanes have 2^23 elements then.
 func.func private @onnxq_most_rows(%groups: index) -> i32 attributes {onnxq.inline} {
   %most = arith.constant 16384 : i32
@@ -329,7 +357,7 @@ func.func private @onnxq_store_group(%scratch: memref<?xi32>, %at: index, %width
 // Adds up to 256 rows to what waits in scratch memory, eight or sixteen
 // channels at a time; those beyond the band of `e` go to the record. Gives the
 // largest magnitude, and whether all elements count.
-func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: index, %o: index, %outer: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>, %e: i32) -> (i32, i1) attributes {passthrough = ["noinline"]} {
+func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: index, %o: index, %outer: index, %columns: index, %channels: index, %state: memref<?xi64>, %base: index, %parts: index, %bins: index, %scratch: memref<?xi32>, %e: i32) -> (i32, i1) attributes {passthrough = ["noinline"]} {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
   %c4 = arith.constant 4 : index
@@ -346,9 +374,10 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
   %rows32 = arith.index_cast %rows : index to i32
   %stride = func.call @onnxq_stride(%bins) : (index) -> index
   %acc = arith.muli %stride, %c4 : index
-  %ring = memref.alloca() {alignment = 64 : i64} : memref<64xi64>
   %has = arith.cmpi ugt, %bins, %c0 : index
   %half = arith.divui %bins, %c2 : index
+  %room = memref.alloca() {alignment = 64 : i64} : memref<4608xi8>
+  %ring = func.call @onnxq_ring_in(%room, %scratch, %half) : (memref<4608xi8>, memref<?xi32>, index) -> memref<64xi64>
   %pexp = arith.addi %base, %c7 : index
   %range = memref.load %state[%pexp] : memref<?xi64>
   %scale = func.call @onnxq_scale(%half, %range) : (index, i64) -> f32
@@ -357,8 +386,8 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
   %bounds:2 = func.call @onnxq_bounds(%e) : (i32) -> (vector<16xi32>, vector<16xi32>)
   %upper = arith.addi %acc, %c16 : index
   %lower = arith.addi %acc, %c32 : index
-  %groups = func.call @onnxq_groups(%channels) : (index) -> index
-  %counts = func.call @onnxq_counts_tile(%channels, %groups) : (index, index) -> i1
+  %groups = func.call @onnxq_groups(%columns) : (index) -> index
+  %counts = func.call @onnxq_counts_tile(%columns, %groups) : (index, index) -> i1
   %binned = arith.andi %counts, %has : i1
   scf.if %binned {
     func.call @onnxq_open_places(%ring, %scratch, %c0, %bins) : (memref<64xi64>, memref<?xi32>, index, index) -> ()
@@ -370,7 +399,7 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
     %next = arith.addi %at, %c40 : index
     %first = arith.muli %g, %c8 : index
     %from = arith.addi %begin, %first : index
-    %left = arith.subi %channels, %first : index
+    %left = arith.subi %columns, %first : index
     %width = arith.minui %left, %c16 : index
     %wide = arith.cmpi ugt, %width, %c8 : index
     %a:3 = func.call @onnxq_load_group(%scratch, %at) : (memref<?xi32>, index) -> (vector<8xi64>, vector<8xf32>, vector<8xf32>)
@@ -379,11 +408,11 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
       %mn = func.call @onnxq_join(%a#1, %b#1) : (vector<8xf32>, vector<8xf32>) -> vector<16xf32>
       %mx = func.call @onnxq_join(%a#2, %b#2) : (vector<8xf32>, vector<8xf32>) -> vector<16xf32>
       %v:7 = scf.if %binned -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
-        %y:7 = func.call @onnxq_look_and_bin(%x, %from, %rows, %channels, %shift, %nothing, %nothing, %mn, %mx, %scratch, %half, %scale, %ring)
+        %y:7 = func.call @onnxq_look_and_bin(%x, %from, %rows, %columns, %shift, %nothing, %nothing, %mn, %mx, %scratch, %half, %scale, %ring)
             : (memref<?xf32>, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<16xf32>, vector<16xf32>, memref<?xi32>, index, f32, memref<64xi64>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
         scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5, %y#6 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>
       } else {
-        %y:7 = func.call @onnxq_look(%x, %from, %rows, %channels, %width, %shift, %nothing, %nothing, %mn, %mx)
+        %y:7 = func.call @onnxq_look(%x, %from, %rows, %columns, %width, %shift, %nothing, %nothing, %mn, %mx)
             : (memref<?xf32>, index, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<16xf32>, vector<16xf32>) -> (vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
         scf.yield %y#0, %y#1, %y#2, %y#3, %y#4, %y#5, %y#6 : vector<8xf64>, vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<16xf32>, vector<16xf32>, vector<16xf32>
       }
@@ -407,7 +436,7 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
       }
       scf.yield %sq#0, %sq#1, %holds, %t : vector<8xi64>, vector<8xi64>, i1, vector<16xi32>
     } else {
-      %v:6 = func.call @onnxq_look_eight(%x, %from, %rows, %channels, %width, %shift, %nothing, %a#1, %a#2)
+      %v:6 = func.call @onnxq_look_eight(%x, %from, %rows, %columns, %width, %shift, %nothing, %a#1, %a#2)
           : (memref<?xf32>, index, index, index, index, vector<8xf64>, vector<8xf64>, vector<8xf32>, vector<8xf32>) -> (vector<8xf64>, vector<8xi64>, vector<8xi64>, vector<8xf32>, vector<8xf32>, vector<8xi32>)
       %d = func.call @onnxq_in_units(%v#0, %per) : (vector<8xf64>, vector<8xf64>) -> vector<8xi64>
       %sq:2 = func.call @onnxq_squares_of(%v#1, %v#2, %d, %rows) : (vector<8xi64>, vector<8xi64>, vector<8xi64>, index) -> (vector<8xi64>, vector<8xi64>)
@@ -425,8 +454,8 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
       %t = arith.maxui %top, %w#3 : vector<16xi32>
       scf.yield %q, %l, %t, %clean : vector<8xi64>, vector<8xi64>, vector<16xi32>, i1
     } else {
-      %t0:2 = func.call @onnxq_any_channels(%x, %from, %rows, %width, %channels, %first, %o, %outer, %state, %base, %parts)
-          : (memref<?xf32>, index, index, index, index, index, index, index, memref<?xi64>, index, index) -> (i32, i1)
+      %t0:2 = func.call @onnxq_any_channels(%x, %from, %rows, %width, %columns, %channels, %first, %o, %outer, %state, %base, %parts)
+          : (memref<?xf32>, index, index, index, index, index, index, index, index, memref<?xi64>, index, index) -> (i32, i1)
       %t1 = vector.broadcast %t0#0 : i32 to vector<16xi32>
       %t = arith.maxui %top, %t1 : vector<16xi32>
       %still = arith.andi %clean, %t0#1 : i1
@@ -435,7 +464,8 @@ func.func private @onnxq_add_groups(%x: memref<?xf32>, %begin: index, %rows: ind
     scf.yield %z#0, %z#1, %z#2, %z#3 : vector<8xi64>, vector<8xi64>, vector<16xi32>, i1
   }
   scf.if %binned {
-    func.call @onnxq_close_places(%ring, %scratch, %c0, %bins) : (memref<64xi64>, memref<?xi32>, index, index) -> ()
+    %once = arith.constant 1 : i32
+    func.call @onnxq_close_places(%ring, %scratch, %c0, %bins, %once) : (memref<64xi64>, memref<?xi32>, index, index, i32) -> ()
   }
   func.call @onnxq_let_wait(%scratch, %upper, %lower, %r#0, %r#1) : (memref<?xi32>, index, index, vector<8xi64>, vector<8xi64>) -> ()
   %largest = vector.reduction <maxui>, %r#2 : vector<16xi32> into i32

@@ -156,9 +156,9 @@ func.func private @onnxq_put_places(%ring: memref<64xi64>, %slot: index, %places
   vector.store %words, %ring[%slot] : memref<64xi64>, vector<8xi64>
   return
 }
-// Counts the sixteen places at ring[slot], in histograms `stride` elements apart
+// Adds `by` to the counts of the sixteen places at ring[slot], in histograms `stride` elements apart
 // from scratch[at] on.
-func.func private @onnxq_count_places(%ring: memref<64xi64>, %slot: index, %scratch: memref<?xi32>, %at: index, %stride: index) attributes {onnxq.inline} {
+func.func private @onnxq_count_places(%ring: memref<64xi64>, %slot: index, %scratch: memref<?xi32>, %at: index, %stride: index, %by: i32) attributes {onnxq.inline} {
   %at1 = arith.addi %at, %stride : index
   %at2 = arith.addi %at1, %stride : index
   %at3 = arith.addi %at2, %stride : index
@@ -186,13 +186,21 @@ func.func private @onnxq_count_places(%ring: memref<64xi64>, %slot: index, %scra
   %c7 = arith.constant 7 : index
   %p7 = arith.addi %slot, %c7 : index
   %w7 = memref.load %ring[%p7] : memref<64xi64>
-  func.call @onnxq_bump_two(%scratch, %at, %at1, %w0) : (memref<?xi32>, index, index, i64) -> ()
-  func.call @onnxq_bump_two(%scratch, %at2, %at3, %w1) : (memref<?xi32>, index, index, i64) -> ()
-  func.call @onnxq_bump_two(%scratch, %at, %at1, %w2) : (memref<?xi32>, index, index, i64) -> ()
-  func.call @onnxq_bump_two(%scratch, %at2, %at3, %w3) : (memref<?xi32>, index, index, i64) -> ()
-  func.call @onnxq_bump_two(%scratch, %at, %at1, %w4) : (memref<?xi32>, index, index, i64) -> ()
-  func.call @onnxq_bump_two(%scratch, %at2, %at3, %w5) : (memref<?xi32>, index, index, i64) -> ()
-  func.call @onnxq_bump_two(%scratch, %at, %at1, %w6) : (memref<?xi32>, index, index, i64) -> ()
-  func.call @onnxq_bump_two(%scratch, %at2, %at3, %w7) : (memref<?xi32>, index, index, i64) -> ()
+  func.call @onnxq_bump_two(%scratch, %at, %at1, %w0, %by) : (memref<?xi32>, index, index, i64, i32) -> ()
+  func.call @onnxq_bump_two(%scratch, %at2, %at3, %w1, %by) : (memref<?xi32>, index, index, i64, i32) -> ()
+  func.call @onnxq_bump_two(%scratch, %at, %at1, %w2, %by) : (memref<?xi32>, index, index, i64, i32) -> ()
+  func.call @onnxq_bump_two(%scratch, %at2, %at3, %w3, %by) : (memref<?xi32>, index, index, i64, i32) -> ()
+  func.call @onnxq_bump_two(%scratch, %at, %at1, %w4, %by) : (memref<?xi32>, index, index, i64, i32) -> ()
+  func.call @onnxq_bump_two(%scratch, %at2, %at3, %w5, %by) : (memref<?xi32>, index, index, i64, i32) -> ()
+  func.call @onnxq_bump_two(%scratch, %at, %at1, %w6, %by) : (memref<?xi32>, index, index, i64, i32) -> ()
+  func.call @onnxq_bump_two(%scratch, %at2, %at3, %w7, %by) : (memref<?xi32>, index, index, i64, i32) -> ()
   return
+}
+
+// The extremes of the `n` elements from x[begin] on, as onnxq_extent gives them.
+// Cells are counted by onnxq_count_family: they have not been tried.
+func.func private @onnxq_try_family(%x: memref<?xf32>, %begin: index, %n: index, %state: memref<?xi64>, %bins: index, %scratch: memref<?xi32>, %by: i32) -> (f32, f32, i32, i1) attributes {onnxq.inline} {
+  %false = arith.constant false
+  %s:3 = func.call @onnxq_extent(%x, %begin, %n) : (memref<?xf32>, index, index) -> (f32, f32, i32)
+  return %s#0, %s#1, %s#2, %false : f32, f32, i32, i1
 }

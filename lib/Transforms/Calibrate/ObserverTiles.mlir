@@ -12,7 +12,8 @@
 // exponent of the band; the part that the rows belong to; from the 16th word on
 // the squares' upper and lower parts as integers; from the 48th word on, for
 // each eight channels, up to 4096 in all, 40 words: sums, minima, maxima and the
-// number of rows.
+// number of rows. Where two rows are taken as one (onnxq_wide_rows), there are
+// twice as many: the channels begin anew behind the last.
 
 // Whether what was added up lies within the band of an exponent; and the
 // largest magnitude by its bits.
@@ -147,7 +148,7 @@ func.func private @onnxq_clear_waiting(%channels: index, %bins: index, %scratch:
   vector.store %zero, %scratch[%acc] : memref<?xi32>, vector<16xi32>
   vector.store %zero, %scratch[%upper] : memref<?xi32>, vector<16xi32>
   vector.store %zero, %scratch[%lower] : memref<?xi32>, vector<16xi32>
-  %groups = func.call @onnxq_groups(%channels) : (index) -> index
+  %groups = func.call @onnxq_waiting_groups(%channels) : (index) -> index
   scf.for %g = %c0 to %groups step %c1 {
     %o = arith.muli %g, %c40 : index
     %o48 = arith.addi %o, %c48 : index
@@ -196,7 +197,7 @@ func.func private @onnxq_settle(%channels: index, %state: memref<?xi64>, %base: 
     %pband = arith.addi %acc, %c1 : index
     %e = memref.load %scratch[%pband] : memref<?xi32>
     %p:4 = func.call @onnxq_places(%base, %parts, %channels) : (index, index, index) -> (index, index, index, index)
-    %groups = func.call @onnxq_groups(%channels) : (index) -> index
+    %groups = func.call @onnxq_waiting_groups(%channels) : (index) -> index
     %r:3 = scf.for %g = %c0 to %groups step %c1 iter_args(%mn = %inf, %mx = %ninf, %number = %l0) -> (vector<8xf32>, vector<8xf32>, i64) {
       %o = arith.muli %g, %c40 : index
       %o48 = arith.addi %o, %c48 : index
@@ -210,7 +211,8 @@ func.func private @onnxq_settle(%channels: index, %state: memref<?xi64>, %base: 
       %mxb = vector.load %scratch[%pmx] : memref<?xi32>, vector<8xi32>
       %n32 = memref.load %scratch[%pn] : memref<?xi32>
       %n = arith.extui %n32 : i32 to i64
-      %first = arith.muli %g, %c8 : index
+      %place = arith.muli %g, %c8 : index
+      %first = arith.remui %place, %channels : index
       %left = arith.subi %channels, %first : index
       %width = arith.minui %left, %c8 : index
       // Lanes that are no channels have no extremes.
@@ -264,10 +266,10 @@ func.func private @onnxq_settle(%channels: index, %state: memref<?xi64>, %base: 
   return
 }
 
-// Adds rows of `width` channels, from channel `first` on, to the record,
-// whatever they hold. Gives the largest magnitude that counts, and whether all
+// Adds rows of `width` columns, from column `first` on, to the record, whatever
+// they hold. Columns are channels, which may begin anew behind the last. Gives the largest magnitude that counts, and whether all
 // elements do.
-func.func private @onnxq_any_channels(%x: memref<?xf32>, %begin: index, %rows: index, %width: index, %step: index, %first: index, %o: index, %outer: index, %state: memref<?xi64>, %base: index, %parts: index) -> (i32, i1) attributes {passthrough = ["noinline"]} {
+func.func private @onnxq_any_channels(%x: memref<?xf32>, %begin: index, %rows: index, %width: index, %step: index, %channels: index, %first: index, %o: index, %outer: index, %state: memref<?xi64>, %base: index, %parts: index) -> (i32, i1) attributes {passthrough = ["noinline"]} {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
   %c8 = arith.constant 8 : index
@@ -275,11 +277,12 @@ func.func private @onnxq_any_channels(%x: memref<?xf32>, %begin: index, %rows: i
   %c128 = arith.constant 128 : index
   %i0 = arith.constant 0 : i32
   %l0 = arith.constant 0 : i64
-  %p:4 = func.call @onnxq_places(%base, %parts, %step) : (index, index, index) -> (index, index, index, index)
+  %p:4 = func.call @onnxq_places(%base, %parts, %channels) : (index, index, index) -> (index, index, index, index)
   %r:2 = scf.for %c = %c0 to %width step %c8 iter_args(%top = %i0, %valid = %l0) -> (i32, i64) {
     %over = arith.subi %width, %c : index
     %lanes = arith.minui %over, %c8 : index
-    %channel = arith.addi %first, %c : index
+    %column = arith.addi %first, %c : index
+    %channel = arith.remui %column, %channels : index
     %c2nd = arith.muli %channel, %c2 : index
     %pe = arith.addi %p#0, %c2nd : index
     %c14th = arith.muli %channel, %c14 : index
@@ -364,15 +367,16 @@ func.func private @onnxq_tile(%x: memref<?xf32>, %begin: index, %rows: index, %o
   } else {
     scf.yield %e0 : i32
   }
-  %r:2 = func.call @onnxq_add_groups(%x, %begin, %rows, %o, %outer, %channels, %state, %base, %parts, %bins, %scratch, %e)
-      : (memref<?xf32>, index, index, index, index, index, memref<?xi64>, index, index, index, memref<?xi32>, i32) -> (i32, i1)
+  %w:2 = func.call @onnxq_wide_rows(%rows, %channels) : (index, index) -> (index, index)
+  %r:2 = func.call @onnxq_add_groups(%x, %begin, %w#0, %o, %outer, %w#1, %channels, %state, %base, %parts, %bins, %scratch, %e)
+      : (memref<?xf32>, index, index, index, index, index, index, memref<?xi64>, index, index, index, memref<?xi32>, i32) -> (i32, i1)
   // Channels that have no room there.
   %done = arith.muli %groups, %c8 : index
   %room = arith.minui %done, %channels : index
   %without = arith.subi %channels, %room : index
   %from = arith.addi %begin, %room : index
-  %y:2 = func.call @onnxq_any_channels(%x, %from, %rows, %without, %channels, %room, %o, %outer, %state, %base, %parts)
-      : (memref<?xf32>, index, index, index, index, index, index, index, memref<?xi64>, index, index) -> (i32, i1)
+  %y:2 = func.call @onnxq_any_channels(%x, %from, %rows, %without, %channels, %channels, %room, %o, %outer, %state, %base, %parts)
+      : (memref<?xf32>, index, index, index, index, index, index, index, index, memref<?xi64>, index, index) -> (i32, i1)
   %top = arith.maxui %r#0, %y#0 : i32
   %clean = arith.andi %r#1, %y#1 : i1
   %now = memref.load %scratch[%acc] : memref<?xi32>
@@ -388,7 +392,7 @@ func.func private @onnxq_tile(%x: memref<?xf32>, %begin: index, %rows: index, %o
     memref.store %better, %scratch[%pband] : memref<?xi32>
   }
   scf.if %has {
-    func.call @onnxq_bin_tile(%x, %begin, %n, %channels, %groups, %top, %clean, %state, %pexp, %p#3, %half, %scratch) : (memref<?xf32>, index, index, index, index, i32, i1, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
+    func.call @onnxq_bin_tile(%x, %begin, %n, %w#1, %groups, %top, %clean, %state, %pexp, %p#3, %half, %scratch) : (memref<?xf32>, index, index, index, index, i32, i1, memref<?xi64>, index, index, index, memref<?xi32>) -> ()
   }
   return
 }

@@ -440,7 +440,7 @@ func.func private @onnxq_observe(%x: memref<?xf32>, %first: index, %outer: index
   %c48 = arith.constant 48 : index
   %stride = func.call @onnxq_stride(%bins) : (index) -> index
   %histograms = arith.muli %stride, %c4 : index
-  %groups = func.call @onnxq_groups(%channels) : (index) -> index
+  %groups = func.call @onnxq_waiting_groups(%channels) : (index) -> index
   %waiting0 = arith.muli %groups, %c40 : index
   %waiting = arith.addi %waiting0, %c48 : index
   %room = arith.addi %histograms, %waiting : index
