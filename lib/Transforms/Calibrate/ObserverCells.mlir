@@ -57,15 +57,15 @@ func.func private @onnxq_bracket(%guess0: vector<16xi32>, %near: vector<16xi32>,
 func.func private @onnxq_search(%edge: vector<16xf32>, %wanted: vector<16xi32>, %ma1: vector<16xf32>, %mb1: vector<16xf32>, %ml1: vector<16xf32>, %mu1: vector<16xf32>, %ma2: vector<16xf32>, %mb2: vector<16xf32>, %ml2: vector<16xf32>, %mu2: vector<16xf32>, %scale: vector<16xf32>, %half: vector<16xi32>, %turn: vector<16xi32>) -> vector<16xi32> attributes {onnxq.inline} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c7 = arith.constant 7 : index
+  %c4 = arith.constant 4 : index
   %c32 = arith.constant 32 : index
   %one = arith.constant dense<1> : vector<16xi32>
   // The elements that count have one on either side here.
   %first = arith.constant dense<-2123789979> : vector<16xi32>
   %end = arith.constant dense<2123789978> : vector<16xi32>
-  %near = arith.constant dense<32> : vector<16xi32>
-  %far = arith.constant dense<65536> : vector<16xi32>
-  %c18 = arith.constant 18 : index
+  %near = arith.constant dense<7> : vector<16xi32>
+  %far = arith.constant dense<2048> : vector<16xi32>
+  %c13 = arith.constant 13 : index
   %r0 = arith.subf %edge, %mb2 : vector<16xf32>
   %r1 = arith.divf %r0, %ma2 : vector<16xf32>
   %r2 = arith.subf %r1, %mb1 : vector<16xf32>
@@ -74,10 +74,10 @@ func.func private @onnxq_search(%edge: vector<16xf32>, %wanted: vector<16xi32>, 
   %t0:3 = func.call @onnxq_bracket(%guess0, %near, %first, %end, %wanted, %ma1, %mb1, %ml1, %mu1, %ma2, %mb2, %ml2, %mu2, %scale, %half, %turn) : (vector<16xi32>, vector<16xi32>, vector<16xi32>, vector<16xi32>, vector<16xi32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>) -> (vector<16xi32>, vector<16xi32>, i1)
   // Where a number far larger than x is added, guesses are that much worse.
   %t1:3 = scf.if %t0#2 -> (vector<16xi32>, vector<16xi32>, index) {
-    scf.yield %t0#0, %t0#1, %c7 : vector<16xi32>, vector<16xi32>, index
+    scf.yield %t0#0, %t0#1, %c4 : vector<16xi32>, vector<16xi32>, index
   } else {
     %u:3 = func.call @onnxq_bracket(%guess0, %far, %t0#0, %t0#1, %wanted, %ma1, %mb1, %ml1, %mu1, %ma2, %mb2, %ml2, %mu2, %scale, %half, %turn) : (vector<16xi32>, vector<16xi32>, vector<16xi32>, vector<16xi32>, vector<16xi32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xi32>, vector<16xi32>) -> (vector<16xi32>, vector<16xi32>, i1)
-    %some = arith.select %u#2, %c18, %c32 : index
+    %some = arith.select %u#2, %c13, %c32 : index
     scf.yield %u#0, %u#1, %some : vector<16xi32>, vector<16xi32>, index
   }
   %b:2 = scf.for %i = %c0 to %t1#2 step %c1 iter_args(%lower = %t1#0, %upper = %t1#1) -> (vector<16xi32>, vector<16xi32>) {

@@ -698,6 +698,40 @@ func.func private @onnxq_collapse(%state: memref<?xi64>, %hist: index, %half: in
   return
 }
 
+// Whether anything is counted, in the four histograms or the record's.
+func.func private @onnxq_has_counts(%scratch: memref<?xi32>, %half: index, %state: memref<?xi64>, %hist: index) -> i1 {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant dense<0> : vector<8xi64>
+  %l0 = arith.constant 0 : i64
+  %bins = arith.muli %half, %c2 : index
+  %stride = func.call @onnxq_stride(%bins) : (index) -> index
+  %stride2 = arith.addi %stride, %stride : index
+  %stride3 = arith.addi %stride2, %stride : index
+  %all = scf.for %i = %c0 to %bins step %c8 iter_args(%bits = %zero) -> (vector<8xi64>) {
+    %p1 = arith.addi %i, %stride : index
+    %p2 = arith.addi %i, %stride2 : index
+    %p3 = arith.addi %i, %stride3 : index
+    %ph = arith.addi %i, %hist : index
+    %v0 = vector.load %scratch[%i] : memref<?xi32>, vector<8xi32>
+    %v1 = vector.load %scratch[%p1] : memref<?xi32>, vector<8xi32>
+    %v2 = vector.load %scratch[%p2] : memref<?xi32>, vector<8xi32>
+    %v3 = vector.load %scratch[%p3] : memref<?xi32>, vector<8xi32>
+    %h = vector.load %state[%ph] : memref<?xi64>, vector<8xi64>
+    %v01 = arith.ori %v0, %v1 : vector<8xi32>
+    %v23 = arith.ori %v2, %v3 : vector<8xi32>
+    %v = arith.ori %v01, %v23 : vector<8xi32>
+    %wide = arith.extui %v : vector<8xi32> to vector<8xi64>
+    %here = arith.ori %wide, %h : vector<8xi64>
+    %bits2 = arith.ori %bits, %here : vector<8xi64>
+    scf.yield %bits2 : vector<8xi64>
+  }
+  %any = vector.reduction <or>, %all : vector<8xi64> into i64
+  %has = arith.cmpi ne, %any, %l0 : i64
+  return %has : i1
+}
+
 // Widens a record's histogram until a magnitude, by its bits, fits. Returns the
 // exponent of its range.
 func.func private @onnxq_grow(%state: memref<?xi64>, %at: index, %hist: index, %half: index, %scratch: memref<?xi32>, %top: i32) -> i64 {
@@ -709,16 +743,28 @@ func.func private @onnxq_grow(%state: memref<?xi64>, %at: index, %hist: index, %
   %e = arith.subi %e1, %i126 : i64
   %grows = arith.cmpi sgt, %e, %old : i64
   %new = scf.if %grows -> (i64) {
-    func.call @onnxq_flush(%scratch, %half, %state, %hist) : (memref<?xi32>, index, memref<?xi64>, index) -> ()
-    %d = arith.subi %e, %old : i64
-    // After so many levels everything is next to zero.
-    %i17 = arith.constant 17 : i64
-    %far = arith.cmpi sge, %d, %i17 : i64
-    scf.if %far {
-      func.call @onnxq_collapse(%state, %hist, %half) : (memref<?xi64>, index, index) -> ()
+    // The range that records begin with: mostly nothing has been counted yet.
+    %least = arith.constant -100 : i64
+    %first = arith.cmpi eq, %old, %least : i64
+    %used = scf.if %first -> (i1) {
+      %some = func.call @onnxq_has_counts(%scratch, %half, %state, %hist) : (memref<?xi32>, index, memref<?xi64>, index) -> i1
+      scf.yield %some : i1
     } else {
-      %levels = arith.index_cast %d : i64 to index
-      func.call @onnxq_fold(%state, %hist, %half, %levels) : (memref<?xi64>, index, index, index) -> ()
+      %true = arith.constant true
+      scf.yield %true : i1
+    }
+    scf.if %used {
+      func.call @onnxq_flush(%scratch, %half, %state, %hist) : (memref<?xi32>, index, memref<?xi64>, index) -> ()
+      %d = arith.subi %e, %old : i64
+      // After so many levels everything is next to zero.
+      %i17 = arith.constant 17 : i64
+      %far = arith.cmpi sge, %d, %i17 : i64
+      scf.if %far {
+        func.call @onnxq_collapse(%state, %hist, %half) : (memref<?xi64>, index, index) -> ()
+      } else {
+        %levels = arith.index_cast %d : i64 to index
+        func.call @onnxq_fold(%state, %hist, %half, %levels) : (memref<?xi64>, index, index, index) -> ()
+      }
     }
     memref.store %e, %state[%at] : memref<?xi64>
     scf.yield %e : i64
