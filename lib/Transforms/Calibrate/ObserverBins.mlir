@@ -217,6 +217,20 @@ func.func private @onnxq_unbin(%x: memref<?xf32>, %begin: index, %n: index, %scr
   return
 }
 
+// Whether the third member's bounds do nothing and no member falls.
+func.func private @onnxq_is_straight(%l2: f32, %u2: f32, %turn1: i32, %turn2: i32) -> i1 attributes {onnxq.inline} {
+  %i0 = arith.constant 0 : i32
+  %least = arith.constant 0xFF7FFFFF : f32
+  %most = arith.constant 0x7F7FFFFF : f32
+  %turns = arith.ori %turn1, %turn2 : i32
+  %ok0 = arith.cmpf ole, %l2, %least : f32
+  %ok1 = arith.cmpf oge, %u2, %most : f32
+  %ok2 = arith.cmpi eq, %turns, %i0 : i32
+  %ok3 = arith.andi %ok0, %ok1 : i1
+  %ok = arith.andi %ok2, %ok3 : i1
+  return %ok : i1
+}
+
 // The cells of sixteen elements of a family whose third member has no bounds and
 // none of which falls.
 func.func private @onnxq_straight_cells(%e: vector<16xf32>, %a1: vector<16xf32>, %b1: vector<16xf32>, %l1: vector<16xf32>, %u1: vector<16xf32>, %a2: vector<16xf32>, %b2: vector<16xf32>, %scale0: vector<16xf32>, %scale1: vector<16xf32>, %scale2: vector<16xf32>, %half: vector<16xi32>, %below: vector<16xi32>, %nowhere: vector<16xi32>) -> vector<16xi32> attributes {onnxq.inline} {

@@ -117,20 +117,6 @@ func.func private @onnxq_member_bins(%scratch: memref<?xi32>, %state: memref<?xi
   return %scale, %turn : f32, i32
 }
 
-// Whether the third member's bounds do nothing and no member falls.
-func.func private @onnxq_is_straight(%l2: f32, %u2: f32, %turn1: i32, %turn2: i32) -> i1 attributes {onnxq.inline} {
-  %i0 = arith.constant 0 : i32
-  %least = arith.constant 0xFF7FFFFF : f32
-  %most = arith.constant 0x7F7FFFFF : f32
-  %turns = arith.ori %turn1, %turn2 : i32
-  %ok0 = arith.cmpf ole, %l2, %least : f32
-  %ok1 = arith.cmpf oge, %u2, %most : f32
-  %ok2 = arith.cmpi eq, %turns, %i0 : i32
-  %ok3 = arith.andi %ok0, %ok1 : i1
-  %ok = arith.andi %ok2, %ok3 : i1
-  return %ok : i1
-}
-
 // What a member is of the one before.
 func.func private @onnxq_make_next(%x: vector<16xf32>, %a: vector<16xf32>, %b: vector<16xf32>, %l: vector<16xf32>, %u: vector<16xf32>) -> vector<16xf32> attributes {onnxq.inline} {
   %product = arith.mulf %x, %a : vector<16xf32>

@@ -267,8 +267,8 @@ func.func private @onnxq_settle(%channels: index, %state: memref<?xi64>, %base: 
 }
 
 // Adds rows of `width` columns, from column `first` on, to the record, whatever
-// they hold. Columns are channels, which may begin anew behind the last. Gives the largest magnitude that counts, and whether all
-// elements do.
+// they hold. Columns are channels, which may begin anew behind the last. Gives
+// the largest magnitude that counts, and whether all elements do.
 func.func private @onnxq_any_channels(%x: memref<?xf32>, %begin: index, %rows: index, %width: index, %step: index, %channels: index, %first: index, %o: index, %outer: index, %state: memref<?xi64>, %base: index, %parts: index) -> (i32, i1) attributes {passthrough = ["noinline"]} {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
