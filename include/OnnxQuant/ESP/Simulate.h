@@ -1,0 +1,41 @@
+// A model of ESP-DL as a graph that computes what the device computes, to the
+// bit: integers and shifts, made of ops that every target has.
+
+#ifndef ONNXQUANT_ESP_SIMULATE_H
+#define ONNXQUANT_ESP_SIMULATE_H
+
+#include "OnnxQuant/ESP/Chip.h"
+#include "OnnxQuant/ESP/Model.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/Error.h"
+
+namespace onnxquant::esp {
+
+struct SimulationOptions {
+  const Chip *chip = nullptr;
+  /// Names of tensors that become outputs; those of the model if empty.
+  std::vector<std::string> outputs;
+  /// The kernels before .espdl: shifts round down, and biases are added after
+  /// them.
+  bool legacy = false;
+  /// Let sums of int8 products saturate at the bits of the chip's lanes.
+  bool lanes = false;
+  /// Keep the table rule of runtimes up to 3.3.0: entries of int16 tables are
+  /// interpolated instead of the nearest one taken.
+  bool interpolate = false;
+};
+
+/// An ONNX model in protobuf's form whose inputs and outputs are the device's:
+/// quantized, in the device's layout. Errors name the node.
+llvm::Expected<std::string> simulate(const Model &model,
+                                     const SimulationOptions &options);
+
+/// The same as a module of the `onnx` dialect. Errors are diagnostics.
+mlir::OwningOpRef<mlir::ModuleOp>
+importSimulation(const Model &model, const SimulationOptions &options,
+                 llvm::StringRef name, mlir::MLIRContext *context);
+
+} // namespace onnxquant::esp
+
+#endif // ONNXQUANT_ESP_SIMULATE_H

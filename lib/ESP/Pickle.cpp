@@ -1,0 +1,435 @@
+// The old toolkit's quantization table: a pickled dict of floats and arrays.
+// The reader is a machine for the few opcodes that such a table consists of. It
+// knows three names (numpy's arrays, their type, scalars) and calls nothing.
+
+#include "OnnxQuant/ESP/Legacy.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
+#include <cstring>
+#include <memory>
+
+using namespace onnxquant;
+using namespace onnxquant::esp;
+using llvm::StringRef;
+
+namespace {
+
+/// A value on the stack.
+struct Item {
+  enum Kind {
+    None,
+    Mark,
+    Number,
+    Text,
+    Tuple,
+    List,
+    Dict,
+    Name,
+    Array
+  } kind = None;
+  double number = 0;
+  std::string text;
+  std::vector<std::shared_ptr<Item>> items;
+  /// Of an array: its elements, and bytes each.
+  std::string bytes;
+  std::string elementType;
+};
+using Ref = std::shared_ptr<Item>;
+
+class Unpickler {
+public:
+  explicit Unpickler(llvm::ArrayRef<char> bytes) : bytes(bytes) {}
+  llvm::Expected<Ref> run();
+
+private:
+  llvm::Error fail(const llvm::Twine &message) {
+    return llvm::createStringError(
+        "is no quantization table: " + message.str() + " at byte " +
+        std::to_string(at));
+  }
+  bool has(size_t count) const { return count <= bytes.size() - at; }
+  uint64_t little(size_t count) {
+    uint64_t value = 0;
+    for (size_t i = 0; i < count; ++i)
+      value |= uint64_t(uint8_t(bytes[at + i])) << (8 * i);
+    at += count;
+    return value;
+  }
+  std::string take(size_t count) {
+    std::string text(bytes.data() + at, count);
+    at += count;
+    return text;
+  }
+  bool line(std::string &text);
+  void push(Item item) { stack.push_back(std::make_shared<Item>(item)); }
+  void pushText(std::string text) {
+    Item item;
+    item.kind = Item::Text;
+    item.text = std::move(text);
+    push(std::move(item));
+  }
+  void pushNumber(double number) {
+    Item item;
+    item.kind = Item::Number;
+    item.number = number;
+    push(std::move(item));
+  }
+  bool popToMark(std::vector<Ref> &items);
+  llvm::Error step(uint8_t code);
+  llvm::Error stepText(uint8_t code);
+  llvm::Error stepStack(uint8_t code);
+  llvm::Error name(const std::string &module, const std::string &name);
+  llvm::Error reduce();
+  llvm::Error build();
+
+  llvm::ArrayRef<char> bytes;
+  size_t at = 0;
+  std::vector<Ref> stack;
+  std::map<uint64_t, Ref> memo;
+  bool isDone = false;
+};
+
+bool Unpickler::line(std::string &text) {
+  for (size_t end = at; end < bytes.size(); ++end)
+    if (bytes[end] == '\n') {
+      text = take(end - at);
+      ++at;
+      return true;
+    }
+  return false;
+}
+
+bool Unpickler::popToMark(std::vector<Ref> &items) {
+  while (!stack.empty() && stack.back()->kind != Item::Mark) {
+    items.insert(items.begin(), stack.back());
+    stack.pop_back();
+  }
+  if (stack.empty())
+    return false;
+  stack.pop_back();
+  return true;
+}
+
+llvm::Error Unpickler::name(const std::string &module,
+                            const std::string &name) {
+  bool isNumPy = StringRef(module).starts_with("numpy");
+  if (!isNumPy || !llvm::is_contained({"_reconstruct", "ndarray", "dtype",
+                                       "scalar", "_frombuffer"},
+                                      StringRef(name)))
+    if (module != "_codecs" || name != "encode")
+      return fail("it names " + module + "." + name +
+                  ", which a table doesn't need");
+  Item item;
+  item.kind = Item::Name;
+  item.text = name;
+  push(std::move(item));
+  return llvm::Error::success();
+}
+
+/// What a call of one of the known names stands for.
+llvm::Error Unpickler::reduce() {
+  if (stack.size() < 2)
+    return fail("a call has no arguments");
+  Ref arguments = stack.back();
+  stack.pop_back();
+  Ref called = stack.back();
+  stack.pop_back();
+  if (called->kind != Item::Name || arguments->kind != Item::Tuple)
+    return fail("something that isn't a name is called");
+  Item result;
+  result.kind = Item::Array;
+  const std::vector<Ref> &given = arguments->items;
+  if (called->text == "dtype" && !given.empty()) {
+    result.elementType = given[0]->text;
+  } else if (called->text == "scalar" && given.size() == 2) {
+    result.elementType = given[0]->elementType;
+    result.bytes = given[1]->text + given[1]->bytes;
+  } else if (called->text == "encode" && !given.empty()) {
+    // Latin-1 text of bytes, as Python 2's protocol has them.
+    result.kind = Item::Text;
+    StringRef text = given[0]->text;
+    for (size_t i = 0; i < text.size(); ++i) {
+      uint8_t c = text[i];
+      if (c >= 0xc0 && i + 1 < text.size())
+        c = ((c & 3) << 6) | (text[++i] & 0x3f);
+      result.text += static_cast<char>(c);
+    }
+  } else if (called->text != "_reconstruct") {
+    return fail("'" + called->text + "' is called in an unknown way");
+  }
+  push(std::move(result));
+  return llvm::Error::success();
+}
+
+/// Gives an array its type and bytes; the state of a type is of no interest.
+llvm::Error Unpickler::build() {
+  if (stack.size() < 2)
+    return fail("a state belongs to nothing");
+  Ref state = stack.back();
+  stack.pop_back();
+  Ref target = stack.back();
+  if (target->kind != Item::Array || state->kind != Item::Tuple)
+    return fail("a state belongs to nothing");
+  if (state->items.size() >= 5 && target->elementType.empty()) {
+    target->elementType = state->items[2]->elementType;
+    target->bytes = state->items[4]->text;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Unpickler::stepText(uint8_t code) {
+  size_t width = code == 0x8c || code == 'C' || code == 'U' ? 1
+                 : code == 0x8d || code == 0x8e             ? 8
+                                                            : 4;
+  if (!has(width))
+    return fail("it ends");
+  uint64_t length = little(width);
+  if (length > bytes.size() - at)
+    return fail("it ends");
+  pushText(take(length));
+  return llvm::Error::success();
+}
+
+llvm::Error Unpickler::stepStack(uint8_t code) {
+  std::vector<Ref> items;
+  Item made;
+  switch (code) {
+  case '}':
+    made.kind = Item::Dict;
+    push(made);
+    return llvm::Error::success();
+  case ']':
+    made.kind = Item::List;
+    push(made);
+    return llvm::Error::success();
+  case ')':
+    made.kind = Item::Tuple;
+    push(made);
+    return llvm::Error::success();
+  case '(':
+    made.kind = Item::Mark;
+    push(made);
+    return llvm::Error::success();
+  case 't':
+    if (!popToMark(items))
+      return fail("a tuple has no beginning");
+    break;
+  case 0x85:
+  case 0x86:
+  case 0x87: {
+    size_t count = code - 0x84;
+    if (stack.size() < count)
+      return fail("a tuple lacks items");
+    items.assign(stack.end() - count, stack.end());
+    stack.resize(stack.size() - count);
+    break;
+  }
+  default: {
+    // s, u: items of a dict; a, e: of a list.
+    bool isOne = code == 's' || code == 'a';
+    size_t count = code == 's' ? 2 : 1;
+    if (isOne && stack.size() > count) {
+      items.assign(stack.end() - count, stack.end());
+      stack.resize(stack.size() - count);
+    } else if (isOne || !popToMark(items)) {
+      return fail("a collection lacks items");
+    }
+    Item::Kind kind = code == 's' || code == 'u' ? Item::Dict : Item::List;
+    if (stack.empty() || stack.back()->kind != kind ||
+        (kind == Item::Dict && items.size() % 2))
+      return fail("items belong to nothing");
+    for (Ref &item : items)
+      stack.back()->items.push_back(item);
+    return llvm::Error::success();
+  }
+  }
+  made.kind = Item::Tuple;
+  made.items = std::move(items);
+  push(std::move(made));
+  return llvm::Error::success();
+}
+
+llvm::Error Unpickler::step(uint8_t code) {
+  static constexpr struct {
+    uint8_t code;
+    size_t operands;
+  } numbers[] = {{'K', 1}, {'M', 2}, {'J', 4}, {'G', 8}};
+  for (auto [own, count] : numbers)
+    if (code == own) {
+      if (!has(count))
+        return fail("it ends");
+      if (code == 'G') {
+        uint64_t bits = llvm::support::endian::read64be(bytes.data() + at);
+        at += 8;
+        double number;
+        std::memcpy(&number, &bits, sizeof(number));
+        pushNumber(number);
+      } else {
+        uint64_t value = little(count);
+        pushNumber(code == 'J' ? int32_t(value) : double(value));
+      }
+      return llvm::Error::success();
+    }
+  if (llvm::is_contained({'X', 'T', 'U', 'C', 'B'}, char(code)) ||
+      code == 0x8c || code == 0x8d || code == 0x8e)
+    return stepText(code);
+  if (llvm::is_contained({'}', ']', ')', '(', 't', 's', 'u', 'a', 'e'},
+                         char(code)) ||
+      (code >= 0x85 && code <= 0x87))
+    return stepStack(code);
+  std::string first, second;
+  switch (code) {
+  case 0x80:
+    if (!has(1))
+      return fail("it ends");
+    ++at;
+    return llvm::Error::success();
+  case 0x95:
+    if (!has(8))
+      return fail("it ends");
+    at += 8;
+    return llvm::Error::success();
+  case '.':
+    isDone = true;
+    return llvm::Error::success();
+  case 'N':
+  case 0x88:
+  case 0x89:
+    pushNumber(code == 0x88);
+    return llvm::Error::success();
+  case 'c':
+    if (!line(first) || !line(second))
+      return fail("it ends");
+    return name(first, second);
+  case 0x93:
+    if (stack.size() < 2)
+      return fail("a name lacks its parts");
+    second = stack.back()->text;
+    stack.pop_back();
+    first = stack.back()->text;
+    stack.pop_back();
+    return name(first, second);
+  case 'R':
+    return reduce();
+  case 'b':
+    return build();
+  case 0x94:
+  case 'q':
+  case 'r': {
+    size_t width = code == 'q' ? 1 : code == 'r' ? 4 : 0;
+    if (!has(width) || stack.empty())
+      return fail("it ends");
+    uint64_t index = width ? little(width) : memo.size();
+    memo[index] = stack.back();
+    return llvm::Error::success();
+  }
+  case 'h':
+  case 'j': {
+    size_t width = code == 'h' ? 1 : 4;
+    if (!has(width))
+      return fail("it ends");
+    auto found = memo.find(little(width));
+    if (found == memo.end())
+      return fail("it refers to nothing");
+    stack.push_back(found->second);
+    return llvm::Error::success();
+  }
+  default:
+    return fail("opcode " + llvm::utohexstr(code) + " isn't one of a table's");
+  }
+}
+
+llvm::Expected<Ref> Unpickler::run() {
+  while (!isDone) {
+    if (!has(1))
+      return fail("it ends");
+    uint8_t code = bytes[at++];
+    if (llvm::Error error = step(code))
+      return std::move(error);
+  }
+  if (stack.size() != 1)
+    return fail("it leaves more than one value");
+  return stack[0];
+}
+
+} // namespace
+
+/// The numbers that an item holds; false if it holds others things.
+static bool numbersOf(const Item &item, std::vector<double> &numbers) {
+  if (item.kind == Item::Number) {
+    numbers.push_back(item.number);
+    return true;
+  }
+  if (item.kind == Item::List || item.kind == Item::Tuple) {
+    for (const Ref &entry : item.items)
+      if (entry->kind != Item::Number || !numbersOf(*entry, numbers))
+        return false;
+    return true;
+  }
+  if (item.kind != Item::Array)
+    return false;
+  StringRef type = item.elementType, bytes = item.bytes;
+  type.consume_front("<");
+  size_t width = type == "f8" ? 8 : type == "f4" ? 4 : 0;
+  if (!width || bytes.size() % width)
+    return false;
+  for (size_t i = 0; i < bytes.size(); i += width) {
+    double wide;
+    float narrow;
+    if (width == 8) {
+      std::memcpy(&wide, bytes.data() + i, 8);
+      numbers.push_back(wide);
+    } else {
+      std::memcpy(&narrow, bytes.data() + i, 4);
+      numbers.push_back(narrow);
+    }
+  }
+  return true;
+}
+
+llvm::Expected<ScaleTable> esp::readPickle(llvm::ArrayRef<char> bytes) {
+  auto root = Unpickler(bytes).run();
+  if (!root)
+    return root.takeError();
+  if ((*root)->kind != Item::Dict)
+    return llvm::createStringError("is no quantization table: it is no dict");
+  ScaleTable table;
+  const std::vector<Ref> &items = (*root)->items;
+  for (size_t i = 0; i + 1 < items.size(); i += 2)
+    if (items[i]->kind != Item::Text ||
+        !numbersOf(*items[i + 1], table[items[i]->text]))
+      return llvm::createStringError(
+          "is no quantization table: it maps no name to numbers");
+  return table;
+}
+
+std::string esp::writePickle(const ScaleTable &table) {
+  std::string text("\x80\x02}", 3);
+  auto addText = [&](StringRef name) {
+    uint32_t length = name.size();
+    text += 'X';
+    for (int i = 0; i < 4; ++i)
+      text += static_cast<char>(length >> (8 * i));
+    text += name;
+  };
+  auto addNumber = [&](double number) {
+    uint64_t bits;
+    std::memcpy(&bits, &number, sizeof(bits));
+    text += 'G';
+    for (int i = 7; i >= 0; --i)
+      text += static_cast<char>(bits >> (8 * i));
+  };
+  for (const auto &[name, scales] : table) {
+    addText(name);
+    if (scales.size() == 1) {
+      addNumber(scales[0]);
+    } else {
+      text += "](";
+      for (double scale : scales)
+        addNumber(scale);
+      text += 'e';
+    }
+    text += 's';
+  }
+  return text + ".";
+}

@@ -1,0 +1,132 @@
+// The state of one model's quantization: exponents of all tensors, and the
+// device's model as it grows.
+
+#ifndef ONNXQUANT_LIB_ESP_QUANTIZER_H
+#define ONNXQUANT_LIB_ESP_QUANTIZER_H
+
+#include "OnnxQuant/ESP/Layout.h"
+#include "OnnxQuant/ESP/Quantize.h"
+#include "llvm/ADT/StringMap.h"
+#include <functional>
+
+namespace onnxquant::esp {
+
+using Dims = std::vector<int64_t>;
+
+/// Whether an op only moves elements, so that its output has its input's
+/// exponent.
+bool isPassive(llvm::StringRef op);
+/// Whether an op is a function of each element that gets a table.
+bool isTabulated(llvm::StringRef op);
+/// The function of a node of such an op, in float.
+std::optional<std::function<float(float)>> elementFunction(const Node &node);
+/// Rounds as a chip does.
+double roundAs(Rounding rounding, double value);
+/// `[N, C, ..]` as `[N, .., C]`.
+Dims toChannelsLast(llvm::ArrayRef<int64_t> dims);
+
+class Quantizer {
+public:
+  Quantizer(const Model &model, Exponents exponents,
+            const QuantizeOptions &options);
+  llvm::Expected<Model> run();
+
+private:
+  using Rule = llvm::Error (Quantizer::*)();
+  static Rule findRule(llvm::StringRef op);
+
+  // Exponents.
+  llvm::Error resolveExponents();
+  void resolveLegacy();
+  int64_t parameterExponent(llvm::ArrayRef<float> values, int bits,
+                            bool isChannel) const;
+  double roundParameter(double value) const;
+  void followInputs();
+  void align();
+  int bitsOf(const Node &node) const;
+  int32_t typeOf(const Node &node) const {
+    return bitsOf(node) == 8 ? Int8 : Int16;
+  }
+
+  // Tensors of the device.
+  struct Form {
+    int32_t type = Undefined;
+    int64_t exponent = 0;
+    bool isLast = false;
+  };
+  llvm::Error fail(const llvm::Twine &message) const;
+  bool isConstant(llvm::StringRef name) const {
+    return constants.count(name.str()) != 0;
+  }
+  const Dims &dimsOf(llvm::StringRef name);
+  /// The name of a tensor in a form, made by nodes where it has another one.
+  std::string get(llvm::StringRef name, Form form);
+  /// Input `index` of the node in its own exponent and the node's type.
+  std::string input(size_t index, bool isLast);
+  Form formOf(llvm::StringRef name) { return forms[name]; }
+  void declare(llvm::StringRef name, Form form, const Dims &dims);
+  /// The node's output `index` in a form.
+  void result(Node &made, Form form, size_t index = 0);
+  Node start(llvm::StringRef op = "");
+  void add(Node made) { out.nodes.push_back(std::move(made)); }
+  std::string fresh(llvm::StringRef stem);
+  /// Adds a constant, under another name if that is taken by other contents.
+  std::string put(Tensor tensor);
+  /// Integers that the device reads as they are.
+  std::string copyConstant(llvm::StringRef name);
+  Tensor quantized(const Tensor &from, const Dims &dims, int64_t exponent,
+                   int32_t type) const;
+  std::vector<float> floatsOf(const Tensor &tensor) const;
+  void insertTranspose(llvm::StringRef from, llvm::StringRef to,
+                       llvm::ArrayRef<int64_t> order, Form form,
+                       const Dims &dims);
+
+  // Products.
+  struct Filter {
+    FilterShape shape;
+    Dims window;
+    /// ONNX's order.
+    std::vector<float> values;
+  };
+  llvm::Error conv();
+  llvm::Error convTranspose();
+  llvm::Error gemm();
+  llvm::Error matMul();
+  llvm::Error placeFilter(Node &made, const Filter &filter, const Dims &dims,
+                          llvm::StringRef name, int64_t inputExponent,
+                          llvm::StringRef bias);
+  std::string packedMatrix(llvm::StringRef name);
+
+  // Others.
+  void placeActivation(Node &made);
+  llvm::Error pool();
+  llvm::Error tabulated();
+  llvm::Error binary();
+  llvm::Error prelu();
+  llvm::Error concat();
+  llvm::Error keepsLayout();
+  llvm::Error restores();
+  llvm::Error image();
+  llvm::Error normalization();
+  std::string constantOperand(size_t index, bool isLast, int64_t rank,
+                              std::optional<int64_t> exponent);
+  std::string makeTable(int64_t from, int64_t to, int32_t type,
+                        const std::function<float(float)> &function);
+
+  const Model &in;
+  Exponents exponents;
+  const QuantizeOptions &options;
+  Model out;
+  const Node *node = nullptr;
+  std::map<std::string, const Tensor *> constants;
+  std::map<std::string, const Node *> producers;
+  std::map<std::string, std::vector<const Node *>> consumers;
+  std::map<std::string, Dims> shapes;
+  llvm::StringMap<Form> forms;
+  llvm::StringMap<std::string> made;
+  llvm::StringMap<int> counters;
+};
+
+} // namespace onnxquant::esp
+
+#endif // ONNXQUANT_LIB_ESP_QUANTIZER_H

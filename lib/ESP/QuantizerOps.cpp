@@ -1,0 +1,335 @@
+// Everything but products for the device: tables, pools, arithmetic of two
+// operands, and ops that move elements.
+
+#include "Quantizer.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using namespace onnxquant;
+using namespace onnxquant::esp;
+using llvm::StringRef;
+
+/// An axis of ONNX's order, where channels are last.
+static int64_t lastAxis(int64_t axis, int64_t rank) {
+  if (axis < 0)
+    axis += rank;
+  if (axis == 0 || rank < 3)
+    return axis;
+  return axis == 1 ? rank - 1 : axis - 1;
+}
+
+std::string Quantizer::makeTable(int64_t from, int64_t to, int32_t type,
+                                 const std::function<float(float)> &function) {
+  Tensor table;
+  table.name = fresh(node->opType + "_lut");
+  table.docString = "layout ==> UNK";
+  table.type = type;
+  table.exponents = {to};
+  int64_t half = type == Int8 ? 128 : 32768;
+  int64_t step = type == Int8 ? 1 : options.tableStep;
+  int64_t end = type == Int8 ? 127 : 32768;
+  float in = std::ldexp(1.0f, from), out = std::ldexp(1.0f, -to);
+  for (int64_t q = -half; q <= end; q += step) {
+    double value = roundAs(options.chip->rounding, function(q * in) * out);
+    if (std::isnan(value))
+      value = 0;
+    int16_t number =
+        static_cast<int16_t>(std::clamp<double>(value, -half, half - 1));
+    auto *bytes = reinterpret_cast<const char *>(&number);
+    table.data.insert(table.data.end(), bytes, bytes + bytesOf(type));
+  }
+  table.dims = {int64_t(table.data.size() / bytesOf(type))};
+  return put(std::move(table));
+}
+
+llvm::Error Quantizer::tabulated() {
+  StringRef name = node->input(0);
+  bool isLast = forms[name].isLast;
+  int32_t type = typeOf(*node);
+  int64_t from = exponents[name.str()], to = exponents[node->outputs[0]];
+  Node current = start();
+  current.attributes = node->attributes;
+  current.inputs = {input(0, isLast)};
+  auto function = elementFunction(*node);
+  if (node->opType == "Clip") {
+    float low = node->getFloat("min", -INFINITY),
+          high = node->getFloat("max", INFINITY);
+    float *bounds[] = {&low, &high};
+    for (size_t i : {1, 2}) {
+      if (node->input(i).empty())
+        continue;
+      if (!isConstant(node->inputs[i]))
+        return fail("has bounds that aren't constant");
+      const Tensor &bound = *constants[node->inputs[i]];
+      *bounds[i - 1] = bound.at(0);
+      current.inputs.resize(i);
+      current.inputs.push_back(put(quantized(bound, {1}, from, type)));
+    }
+    function = [low, high](float x) {
+      return std::min(std::max(x, low), high);
+    };
+  }
+  if (!function)
+    return fail("has no function");
+  if (options.legacy && node->opType == "Relu") {
+    result(current, {type, to, isLast});
+    add(std::move(current));
+    return llvm::Error::success();
+  }
+  current.setString("lut", makeTable(from, to, type, *function));
+  result(current, {type, to, isLast});
+  add(std::move(current));
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::pool() {
+  Node current = start();
+  current.attributes = node->attributes;
+  size_t rank = node->getInts("kernel_shape").size();
+  if (node->opType != "GlobalAveragePool") {
+    if (node->getString("auto_pad", "NOTSET") != "NOTSET")
+      return fail("has auto_pad; write its pads out");
+    Dims strides = node->getInts("strides"), pads = node->getInts("pads"),
+         dilations = node->getInts("dilations");
+    if (llvm::any_of(dilations, [](int64_t d) { return d != 1; }))
+      return fail("has dilations, which ESP-DL's pools lack");
+    strides.resize(rank, 1);
+    pads.resize(2 * rank, 0);
+    current.setInts("strides", strides);
+    current.setInts("pads", pads);
+    current.setInt("ceil_mode", node->getInt("ceil_mode", 0));
+  }
+  if (!options.legacy && node->opType == "AveragePool" &&
+      !node->getInt("count_include_pad", 0) &&
+      llvm::any_of(node->getInts("pads"), [](int64_t p) { return p != 0; }))
+    return fail("leaves padding out of its mean (count_include_pad = 0), which "
+                "ESP-DL's kernels count");
+  current.inputs = {input(0, true)};
+  result(current, {typeOf(*node), exponents[node->outputs[0]], true});
+  add(std::move(current));
+  return llvm::Error::success();
+}
+
+/// A constant as an operand, in the device's order of axes.
+std::string Quantizer::constantOperand(size_t index, bool isLast, int64_t rank,
+                                       std::optional<int64_t> exponent) {
+  const Tensor &from = *constants[node->inputs[index]];
+  Tensor moved = from;
+  if (isLast && rank > 2 && from.numElements() > 1) {
+    Dims dims = from.dims;
+    dims.insert(dims.begin(), rank - dims.size(), 1);
+    moved.dims = toChannelsLast(dims);
+    moved.data.clear();
+    // [N, C, places] to [N, places, C].
+    int64_t outer = dims[0], channels = dims[1],
+            places =
+                from.numElements() / std::max<int64_t>(outer * channels, 1);
+    unsigned width = bytesOf(from.type);
+    for (int64_t n = 0; n < outer; ++n)
+      for (int64_t p = 0; p < places; ++p)
+        for (int64_t c = 0; c < channels; ++c) {
+          int64_t at = (n * channels + c) * places + p;
+          moved.data.insert(moved.data.end(), from.data.begin() + at * width,
+                            from.data.begin() + (at + 1) * width);
+        }
+  }
+  if (moved.dims.empty())
+    moved.dims = {1};
+  int64_t own = exponent
+                    ? *exponent
+                    : parameterExponent(floatsOf(from), bitsOf(*node), false);
+  return put(quantized(moved, moved.dims, own, typeOf(*node)));
+}
+
+llvm::Error Quantizer::binary() {
+  int64_t rank = dimsOf(node->outputs[0]).size(),
+          to = exponents[node->outputs[0]];
+  bool isSum =
+      !options.legacy && (node->opType == "Add" || node->opType == "Sub");
+  bool isLast = false, canBeLast = rank > 2;
+  for (size_t i : {0, 1}) {
+    StringRef name = node->input(i);
+    if (isConstant(name))
+      continue;
+    isLast |= forms[name].isLast;
+    // A smaller operand lines up with the last axes of ONNX's order.
+    canBeLast &= int64_t(dimsOf(name).size()) == rank;
+  }
+  isLast &= canBeLast;
+  Node current = start();
+  for (size_t i : {0, 1}) {
+    StringRef name = node->input(i);
+    if (isConstant(name)) {
+      current.inputs.push_back(constantOperand(
+          i, isLast, rank, isSum ? std::optional<int64_t>(to) : std::nullopt));
+      continue;
+    }
+    Form form = {typeOf(*node), isSum ? to : exponents[name.str()], isLast};
+    current.inputs.push_back(get(name, form));
+  }
+  result(current, {typeOf(*node), to, isLast});
+  add(std::move(current));
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::prelu() {
+  if (!isConstant(node->input(1)))
+    return fail("has slopes that aren't constant");
+  const Tensor &slopes = *constants[node->inputs[1]];
+  StringRef name = node->input(0);
+  bool isLast = forms[name].isLast;
+  int64_t rank = dimsOf(name).size();
+  Node current = start();
+  current.inputs = {input(0, isLast)};
+  current.inputs.push_back(constantOperand(1, isLast, rank, std::nullopt));
+  if (slopes.numElements() == 1) {
+    const Tensor &made = *out.findInitializer(current.inputs[1]);
+    float slope =
+        std::ldexp(static_cast<float>(made.intAt(0)), made.exponent());
+    current.setString(
+        "lut", makeTable(exponents[name.str()], exponents[node->outputs[0]],
+                         typeOf(*node),
+                         [slope](float x) { return x < 0 ? slope * x : x; }));
+  }
+  result(current, {typeOf(*node), exponents[node->outputs[0]], isLast});
+  add(std::move(current));
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::concat() {
+  int64_t rank = dimsOf(node->outputs[0]).size(),
+          to = exponents[node->outputs[0]];
+  bool isLast = llvm::all_of(node->inputs, [&](const std::string &name) {
+    return isConstant(name) || forms[name].isLast;
+  });
+  Node current = start();
+  for (size_t i = 0; i < node->inputs.size(); ++i) {
+    if (isConstant(node->inputs[i]))
+      current.inputs.push_back(constantOperand(i, isLast, rank, to));
+    else
+      current.inputs.push_back(
+          get(node->inputs[i], {typeOf(*node), to, isLast}));
+  }
+  int64_t axis = node->getInt("axis", 1);
+  current.setInt("axis", isLast     ? lastAxis(axis, rank)
+                         : axis < 0 ? axis + rank
+                                    : axis);
+  result(current, {typeOf(*node), to, isLast});
+  add(std::move(current));
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::keepsLayout() {
+  StringRef name = node->input(0), op = node->opType;
+  int64_t rank = dimsOf(name).size();
+  bool isReduction = op.starts_with("Reduce");
+  bool keeps = node->getInt("keepdims", 1) != 0;
+  bool isLast = forms[name].isLast && rank > 2 && (!isReduction || keeps);
+  Node current = start();
+  current.attributes = node->attributes;
+  current.inputs = {input(0, isLast)};
+  if (isReduction) {
+    Dims axes = node->getInts("axes");
+    if (isConstant(node->input(1))) {
+      const Tensor &list = *constants[node->inputs[1]];
+      for (int64_t i = 0; i < list.numElements(); ++i)
+        axes.push_back(list.intAt(i));
+    }
+    if (axes.empty())
+      for (int64_t i = 0; i < rank; ++i)
+        axes.push_back(i);
+    Tensor list;
+    list.name = fresh(node->name + "_axes");
+    list.docString = "layout ==> UNK";
+    list.type = Int64;
+    list.dims = {int64_t(axes.size())};
+    list.exponents = {0};
+    for (int64_t axis : axes) {
+      int64_t moved = isLast ? lastAxis(axis, rank) : axis;
+      auto *bytes = reinterpret_cast<const char *>(&moved);
+      list.data.insert(list.data.end(), bytes, bytes + 8);
+    }
+    current.inputs.push_back(put(std::move(list)));
+    current.setInt("keepdims", keeps);
+  } else {
+    int64_t axis = node->getInt("axis", op == "Split" ? 0 : -1);
+    current.setInt("axis", isLast ? lastAxis(axis, rank) : axis);
+    if (op == "Split" && !node->input(1).empty())
+      current.inputs.push_back(copyConstant(node->input(1)));
+  }
+  bool isFloat = op == "Softmax" || op == "LogSoftmax";
+  for (size_t i = 0; i < node->outputs.size(); ++i)
+    result(current,
+           {isFloat ? int32_t(Float) : typeOf(*node),
+            exponents[node->outputs[i]], isLast},
+           i);
+  current.setString("quant_type", bitsOf(*node) == 8 ? "S8" : "S16");
+  add(std::move(current));
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::restores() {
+  StringRef op = node->opType;
+  bool isLast = op == "Identity" && forms[node->input(0)].isLast;
+  Node current = start();
+  current.attributes = node->attributes;
+  bool isReal = forms[node->input(0)].type == Float;
+  int32_t type = isReal ? int32_t(Float) : typeOf(*node);
+  for (size_t i = 0; i < node->inputs.size(); ++i) {
+    const std::string &name = node->inputs[i];
+    if (name.empty())
+      current.inputs.push_back("");
+    else if (!isConstant(name))
+      current.inputs.push_back(get(name, {type, exponents[name], isLast}));
+    else if (constants[name]->type == Float && !isReal)
+      // The value of a Pad has its input's exponent.
+      current.inputs.push_back(put(
+          quantized(*constants[name], {1}, exponents[node->inputs[0]], type)));
+    else
+      current.inputs.push_back(copyConstant(name));
+  }
+  if (op == "Pad")
+    current.setString("mode", node->getString("mode", "constant"));
+  if (op == "Transpose" && node->getInts("perm").empty()) {
+    Dims order;
+    for (int64_t i = dimsOf(node->inputs[0]).size(); i-- > 0;)
+      order.push_back(i);
+    current.setInts("perm", order);
+  }
+  result(current, {type, exponents[node->outputs[0]], isLast});
+  add(std::move(current));
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::image() {
+  Node current = start();
+  current.attributes = node->attributes;
+  bool isResize = node->opType == "Resize";
+  if (isResize && bitsOf(*node) != 8)
+    return fail("has 16 bits; ESP-DL's Resize has 8 only");
+  int64_t to = exponents[node->outputs[0]];
+  StringRef name = node->input(0);
+  current.inputs = {
+      get(name, {typeOf(*node), isResize ? to : exponents[name.str()], true})};
+  for (size_t i = 1; i < node->inputs.size(); ++i)
+    current.inputs.push_back(copyConstant(node->inputs[i]));
+  result(current, {typeOf(*node), to, true});
+  add(std::move(current));
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::normalization() {
+  Node current = start();
+  current.attributes = node->attributes;
+  current.inputs = {input(0, false)};
+  for (size_t i = 1; i < node->inputs.size(); ++i) {
+    if (!isConstant(node->inputs[i]))
+      return fail("has parameters that aren't constant");
+    current.inputs.push_back(constantOperand(i, false, 1, std::nullopt));
+  }
+  if (node->outputs.size() > 1)
+    return fail("has more outputs than ESP-DL's");
+  result(current, {typeOf(*node), exponents[node->outputs[0]], false});
+  add(std::move(current));
+  return llvm::Error::success();
+}

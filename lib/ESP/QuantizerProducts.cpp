@@ -1,0 +1,410 @@
+// Conv, ConvTranspose, Gemm and MatMul for the device: filters quantized and
+// packed, biases at the sums' exponent.
+
+#include "Quantizer.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using namespace onnxquant;
+using namespace onnxquant::esp;
+using llvm::StringRef;
+
+/// Adds a filter and a bias to a node's inputs.
+llvm::Error Quantizer::placeFilter(Node &current, const Filter &filter,
+                                   const Dims &dims, StringRef name,
+                                   int64_t inputExponent, StringRef bias) {
+  int bits = bitsOf(*node);
+  const FilterShape &shape = filter.shape;
+  int64_t outputs = shape.outputs, each = outputs ? shape.size() / outputs : 0;
+  llvm::ArrayRef<float> all = filter.values;
+  std::vector<int64_t> scales;
+  bool perChannel = options.perChannel && node->opType != "MatMul";
+  for (int64_t o = 0; perChannel && o < outputs; ++o)
+    scales.push_back(parameterExponent(all.slice(o * each, each), bits, true));
+  if (!perChannel)
+    scales = {parameterExponent(all, bits, false)};
+  Tensor tensor;
+  tensor.name = name.str();
+  tensor.dims = dims;
+  tensor.type = typeOf(*node);
+  tensor.exponents = scales;
+  int64_t block = options.chip->isPacked ? packedChannels(bits) : 0;
+  tensor.docString =
+      "layout ==> " + layoutName(shape, block, filter.window.size());
+  double limit = bits == 8 ? 127 : 32767;
+  for (int64_t element : filterOrder(shape, block)) {
+    int64_t exponent = scales[perChannel ? element / each : 0];
+    float scaled = all[element] * std::ldexp(1.0f, -exponent);
+    double q = std::clamp(roundParameter(scaled), -limit - 1, limit);
+    int16_t number = static_cast<int16_t>(q);
+    auto *bytes = reinterpret_cast<const char *>(&number);
+    tensor.data.insert(tensor.data.end(), bytes, bytes + bits / 8);
+  }
+  current.inputs.push_back(put(std::move(tensor)));
+  if (bias.empty())
+    return llvm::Error::success();
+  if (!isConstant(bias))
+    return fail("has a bias that isn't constant");
+  const Tensor &from = *constants[bias.str()];
+  if (from.numElements() != outputs && from.numElements() != 1)
+    return fail("has a bias of another size than its outputs");
+  Tensor sums;
+  sums.name = bias.str();
+  sums.docString = "layout ==> UNK";
+  sums.dims = {outputs};
+  sums.type = bits == 8 ? Int32 : Int64;
+  int width = bits == 8 ? options.chip->biasBits8 : options.chip->biasBits16;
+  for (int64_t exponent : scales)
+    sums.exponents.push_back(inputExponent + exponent);
+  if (options.legacy) {
+    // Added to the shifted sum, or to one of four bits less per channel.
+    sums.type = perChannel || bits == 16 ? Int16 : Int8;
+    width = 8 * bytesOf(sums.type);
+    if (!perChannel)
+      sums.exponents = {exponents[node->outputs[0]]};
+    else
+      for (int64_t &exponent : sums.exponents)
+        exponent += 4;
+  }
+  double most = std::ldexp(1.0, width - 1);
+  for (int64_t o = 0; o < outputs; ++o) {
+    int64_t exponent = sums.exponents[perChannel ? o : 0];
+    float value = from.at(from.numElements() == 1 ? 0 : o);
+    float scaled = value * std::ldexp(1.0f, -exponent);
+    double q = std::clamp(roundParameter(scaled), -most, most - 1);
+    int64_t number = static_cast<int64_t>(q);
+    auto *bytes = reinterpret_cast<const char *>(&number);
+    sums.data.insert(sums.data.end(), bytes, bytes + bytesOf(sums.type));
+  }
+  current.inputs.push_back(put(std::move(sums)));
+  return llvm::Error::success();
+}
+
+/// The activation that is fused: its name, and quantized slopes.
+void Quantizer::placeActivation(Node &current) {
+  std::string kind = node->getString("activation", "Linear");
+  current.setString("activation", kind);
+  if (kind == "Linear" || kind == "Relu")
+    return;
+  Tensor slopes;
+  if (kind == "LeakyRelu") {
+    float alpha = node->getFloat("activation_alpha", 0.01f);
+    slopes.type = Float;
+    slopes.dims = {1};
+    auto *bytes = reinterpret_cast<const char *>(&alpha);
+    slopes.data.assign(bytes, bytes + sizeof(alpha));
+  } else {
+    slopes = *constants[node->getString("activation_slopes")];
+    slopes.dims = {slopes.numElements()};
+  }
+  slopes.name = node->name + "_activation";
+  int64_t exponent = parameterExponent(floatsOf(slopes), bitsOf(*node), false);
+  current.setString(
+      "activation_slopes",
+      put(quantized(slopes, slopes.dims, exponent, typeOf(*node))));
+}
+
+static Dims windowList(const Node &node, StringRef name, size_t size,
+                       int64_t otherwise) {
+  Dims list = node.getInts(name);
+  list.resize(size, otherwise);
+  return list;
+}
+
+/// The pads of a window, `auto_pad` written out.
+static Dims explicitPads(const Node &node, llvm::ArrayRef<int64_t> input,
+                         llvm::ArrayRef<int64_t> window,
+                         llvm::ArrayRef<int64_t> strides,
+                         llvm::ArrayRef<int64_t> dilations) {
+  size_t rank = window.size();
+  Dims pads = windowList(node, "pads", 2 * rank, 0);
+  std::string mode = node.getString("auto_pad", "NOTSET");
+  if (mode.rfind("SAME", 0) != 0)
+    return pads;
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t size = input[2 + i], places = (size + strides[i] - 1) / strides[i];
+    int64_t all = std::max<int64_t>(
+        (places - 1) * strides[i] + dilations[i] * (window[i] - 1) + 1 - size,
+        0);
+    pads[i] = mode == "SAME_LOWER" ? all - all / 2 : all / 2;
+    pads[rank + i] = all - pads[i];
+  }
+  return pads;
+}
+
+llvm::Error Quantizer::conv() {
+  if (!isConstant(node->input(1)))
+    return fail("has a filter that isn't constant");
+  const Tensor &w = *constants[node->inputs[1]];
+  Filter filter;
+  int64_t group = node->getInt("group", 1);
+  filter.shape.isDepthwise = group > 1;
+  filter.shape.outputs = w.dims[0];
+  filter.shape.inputs = w.dims[1];
+  filter.window.assign(w.dims.begin() + 2, w.dims.end());
+  for (int64_t size : filter.window)
+    filter.shape.places *= size;
+  if (group > 1 && (group != w.dims[0] || w.dims[1] != 1))
+    return fail("has " + llvm::Twine(group) + " groups for " +
+                llvm::Twine(w.dims[0]) +
+                " outputs; ESP-DL has 1 group, or one per channel");
+  filter.values = floatsOf(w);
+  size_t rank = filter.window.size();
+  Node current = start();
+  Dims strides = windowList(*node, "strides", rank, 1),
+       dilations = windowList(*node, "dilations", rank, 1);
+  placeActivation(current);
+  current.setInts("dilations", dilations);
+  current.setInt("group", group);
+  current.setInts("kernel_shape", filter.window);
+  current.setInts("pads", explicitPads(*node, dimsOf(node->inputs[0]),
+                                       filter.window, strides, dilations));
+  current.setInts("strides", strides);
+  current.inputs = {input(0, true)};
+  Dims dims = filter.window;
+  dims.push_back(group > 1 ? w.dims[0] : w.dims[1]);
+  dims.push_back(group > 1 ? 1 : w.dims[0]);
+  if (llvm::Error error =
+          placeFilter(current, filter, dims, w.name, exponents[node->inputs[0]],
+                      node->input(2)))
+    return error;
+  result(current, {typeOf(*node), exponents[node->outputs[0]], true});
+  add(std::move(current));
+  return llvm::Error::success();
+}
+
+/// A convolution of the input with zeros between its places.
+llvm::Error Quantizer::convTranspose() {
+  if (!isConstant(node->input(1)))
+    return fail("has a filter that isn't constant");
+  const Tensor &w = *constants[node->inputs[1]];
+  int64_t group = node->getInt("group", 1), inputs = w.dims[0],
+          outputs = w.dims[1];
+  if (group != 1)
+    return fail("has groups, which ESP-DL lacks here");
+  if (node->getString("auto_pad", "NOTSET") != "NOTSET" ||
+      node->find("output_shape"))
+    return fail("has auto_pad or output_shape; write its pads out");
+  Filter filter;
+  filter.window.assign(w.dims.begin() + 2, w.dims.end());
+  size_t rank = filter.window.size();
+  for (int64_t size : filter.window)
+    filter.shape.places *= size;
+  filter.shape.outputs = outputs;
+  filter.shape.inputs = inputs;
+  std::vector<float> values = floatsOf(w);
+  filter.values.resize(values.size());
+  int64_t places = filter.shape.places;
+  for (int64_t i = 0; i < inputs; ++i)
+    for (int64_t o = 0; o < outputs; ++o)
+      for (int64_t p = 0; p < places; ++p)
+        filter.values[(o * inputs + i) * places + places - 1 - p] =
+            values[(i * outputs + o) * places + p];
+  Dims strides = windowList(*node, "strides", rank, 1),
+       dilations = windowList(*node, "dilations", rank, 1),
+       pads = windowList(*node, "pads", 2 * rank, 0),
+       extra = windowList(*node, "output_padding", rank, 0);
+  int64_t exponent = exponents[node->inputs[0]];
+  std::string source = input(0, true);
+  if (llvm::any_of(strides, [](int64_t s) { return s > 1; }) ||
+      llvm::any_of(extra, [](int64_t p) { return p > 0; })) {
+    Node zeros;
+    zeros.name = node->name + "_insert_zeros";
+    zeros.opType = "InsertZeros";
+    zeros.inputs = {source};
+    zeros.outputs = {fresh(node->inputs[0] + "_zeros")};
+    zeros.setInts("stride", strides);
+    zeros.setInts("output_padding", extra);
+    zeros.setString("quant_type", bitsOf(*node) == 8 ? "S8" : "S16");
+    Dims dims = toChannelsLast(dimsOf(node->inputs[0]));
+    for (size_t i = 0; i < rank; ++i)
+      dims[1 + i] += (strides[i] - 1) * (dims[1 + i] - 1) + extra[i];
+    source = zeros.outputs[0];
+    declare(source, {typeOf(*node), exponent, true}, dims);
+    add(std::move(zeros));
+  }
+  for (size_t i = 0; i < 2 * rank; ++i) {
+    size_t axis = i % rank;
+    pads[i] = dilations[axis] * (filter.window[axis] - 1) - pads[i];
+    if (pads[i] < 0)
+      return fail("has pads larger than its window");
+  }
+  Node current = start("Conv");
+  placeActivation(current);
+  current.setInts("dilations", dilations);
+  current.setInt("group", 1);
+  current.setInts("kernel_shape", filter.window);
+  current.setInts("pads", pads);
+  current.setInts("strides", Dims(rank, 1));
+  current.inputs = {source};
+  Dims dims = filter.window;
+  dims.push_back(inputs);
+  dims.push_back(outputs);
+  if (llvm::Error error =
+          placeFilter(current, filter, dims, w.name, exponent, node->input(2)))
+    return error;
+  result(current, {typeOf(*node), exponents[node->outputs[0]], true});
+  add(std::move(current));
+  return llvm::Error::success();
+}
+
+llvm::Error Quantizer::gemm() {
+  if (!isConstant(node->input(1)))
+    return fail("has weights that aren't constant");
+  if (node->getFloat("alpha", 1) != 1 || node->getFloat("beta", 1) != 1 ||
+      node->getInt("transA", 0))
+    return fail("has transA, alpha or beta, which ESP-DL lacks");
+  const Tensor &w = *constants[node->inputs[1]];
+  bool isTransposed = node->getInt("transB", 0) != 0;
+  Filter filter;
+  filter.shape.outputs = w.dims[isTransposed ? 0 : 1];
+  filter.shape.inputs = w.dims[isTransposed ? 1 : 0];
+  filter.window = {1, 1};
+  filter.values = floatsOf(w);
+  if (!isTransposed)
+    for (int64_t o = 0; o < filter.shape.outputs; ++o)
+      for (int64_t i = 0; i < filter.shape.inputs; ++i)
+        filter.values[o * filter.shape.inputs + i] =
+            w.at(i * filter.shape.outputs + o);
+  Node current = start();
+  placeActivation(current);
+  current.setFloat("alpha", 1);
+  current.setFloat("beta", 1);
+  current.setInt("transB", 0);
+  current.inputs = {input(0, false)};
+  if (llvm::Error error = placeFilter(
+          current, filter, {1, 1, filter.shape.inputs, filter.shape.outputs},
+          w.name, exponents[node->inputs[0]], node->input(2)))
+    return error;
+  result(current, {typeOf(*node), exponents[node->outputs[0]], false});
+  add(std::move(current));
+  return llvm::Error::success();
+}
+
+/// A right operand that is computed, brought to the order of filters.
+std::string Quantizer::packedMatrix(StringRef name) {
+  Form form = {typeOf(*node), exponents[name.str()], false};
+  std::string source = get(name, form);
+  Dims dims = dimsOf(name);
+  if (dims.size() < 2)
+    return source;
+  int64_t rows = dims[dims.size() - 2], columns = dims.back(), batch = 1;
+  for (size_t i = 0; i + 2 < dims.size(); ++i)
+    batch *= dims[i];
+  int64_t block = options.chip->isPacked ? packedChannels(bitsOf(*node)) : 0;
+  int64_t packed = block ? columns / block * block : 0;
+  auto reshape = [&](const std::string &from, const Dims &to) {
+    Node moved;
+    moved.name = fresh("Reshape");
+    moved.opType = "Reshape";
+    Tensor shape;
+    shape.name = fresh("reshape_shape");
+    shape.docString = "layout ==> UNK";
+    shape.type = Int64;
+    shape.dims = {int64_t(to.size())};
+    shape.exponents = {0};
+    for (int64_t dim : to) {
+      auto *bytes = reinterpret_cast<const char *>(&dim);
+      shape.data.insert(shape.data.end(), bytes, bytes + 8);
+    }
+    moved.inputs = {from, put(std::move(shape))};
+    moved.outputs = {fresh("reshaped")};
+    moved.setString("quant_type", form.type == Int8 ? "S8" : "S16");
+    declare(moved.outputs[0], form, to);
+    std::string made = moved.outputs[0];
+    add(std::move(moved));
+    return made;
+  };
+  auto transpose = [&](const std::string &from, const Dims &order,
+                       const Dims &to) {
+    std::string made = fresh("transposed");
+    insertTranspose(from, made, order, form, to);
+    return made;
+  };
+  auto slice = [&](const std::string &from, int64_t begin, int64_t end) {
+    Node cut;
+    cut.name = fresh("Slice");
+    cut.opType = "Slice";
+    cut.inputs = {from};
+    for (int64_t number : {begin, end, int64_t(2)}) {
+      Tensor constant;
+      constant.name = fresh("slice_number");
+      constant.docString = "layout ==> UNK";
+      constant.type = Int64;
+      constant.dims = {1};
+      constant.exponents = {0};
+      auto *bytes = reinterpret_cast<const char *>(&number);
+      constant.data.assign(bytes, bytes + 8);
+      cut.inputs.push_back(put(std::move(constant)));
+    }
+    cut.outputs = {fresh("sliced")};
+    cut.setString("quant_type", form.type == Int8 ? "S8" : "S16");
+    declare(cut.outputs[0], form, {batch, rows, end - begin});
+    std::string made = cut.outputs[0];
+    add(std::move(cut));
+    return made;
+  };
+  std::string flat = reshape(source, {batch, rows, columns});
+  std::vector<std::string> parts;
+  if (packed) {
+    std::string head = packed < columns ? slice(flat, 0, packed) : flat;
+    head = reshape(head, {batch, rows, packed / block, block});
+    head = transpose(head, {0, 2, 1, 3}, {batch, packed / block, rows, block});
+    parts.push_back(reshape(head, {batch, packed * rows}));
+  }
+  if (packed < columns) {
+    std::string tail = packed ? slice(flat, packed, columns) : flat;
+    tail = transpose(tail, {0, 2, 1}, {batch, columns - packed, rows});
+    parts.push_back(reshape(tail, {batch, (columns - packed) * rows}));
+  }
+  std::string whole = parts[0];
+  if (parts.size() > 1) {
+    Node joined;
+    joined.name = fresh("Concat");
+    joined.opType = "Concat";
+    joined.inputs = parts;
+    joined.outputs = {fresh("joined")};
+    joined.setInt("axis", 1);
+    joined.setString("quant_type", form.type == Int8 ? "S8" : "S16");
+    declare(joined.outputs[0], form, {batch, rows * columns});
+    whole = joined.outputs[0];
+    add(std::move(joined));
+  }
+  return reshape(whole, dims);
+}
+
+llvm::Error Quantizer::matMul() {
+  Node current = start();
+  placeActivation(current);
+  current.inputs = {input(0, false)};
+  if (!isConstant(node->inputs[1])) {
+    current.inputs.push_back(packedMatrix(node->inputs[1]));
+  } else {
+    const Tensor &w = *constants[node->inputs[1]];
+    int64_t columns = w.dims.size() > 1 ? w.dims.back() : 1;
+    int64_t rows =
+        w.dims.size() > 1 ? w.dims[w.dims.size() - 2] : w.numElements();
+    // Each matrix is a filter of its own; all have one exponent.
+    int64_t exponent = parameterExponent(floatsOf(w), bitsOf(*node), false);
+    Tensor plain = quantized(w, w.dims, exponent, typeOf(*node));
+    FilterShape shape;
+    shape.outputs = columns;
+    shape.inputs = rows;
+    int64_t block = options.chip->isPacked ? packedChannels(bitsOf(*node)) : 0;
+    std::vector<int64_t> order = filterOrder(shape, block);
+    unsigned width = bytesOf(plain.type);
+    std::vector<char> bytes;
+    for (int64_t at = 0; at < w.numElements(); at += rows * columns)
+      for (int64_t element : order) {
+        int64_t place = at + element % rows * columns + element / rows;
+        bytes.insert(bytes.end(), plain.data.begin() + place * width,
+                     plain.data.begin() + (place + 1) * width);
+      }
+    plain.data = std::move(bytes);
+    plain.docString = "layout ==> " + layoutName(shape, block, 2);
+    current.inputs.push_back(put(std::move(plain)));
+  }
+  result(current, {typeOf(*node), exponents[node->outputs[0]], false});
+  add(std::move(current));
+  return llvm::Error::success();
+}
