@@ -1,0 +1,149 @@
+"""Exceptions, enumerations and weight kernels by the names that ORT has."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+from ....errors import Error
+
+
+class OrtError(RuntimeError):
+    """What sessions raise; keeps file, node, tensor and hint."""
+
+    file = node = tensor = hint = None
+
+    @classmethod
+    def of(cls, error: BaseException) -> "OrtError":
+        made = cls(f"[ONNXRuntimeError] : {cls.__name__} : {error}")
+        if isinstance(error, Error):
+            made.file, made.node, made.tensor, made.hint = (  # type: ignore[assignment]
+                error.file, error.node, error.tensor, error.hint)
+        return made
+
+
+class Fail(OrtError):
+    pass
+
+
+class InvalidArgument(OrtError):
+    pass
+
+
+class InvalidGraph(OrtError):
+    pass
+
+
+class InvalidProtobuf(OrtError):
+    pass
+
+
+class NoModel(OrtError):
+    pass
+
+
+class NoSuchFile(OrtError, FileNotFoundError):
+    pass
+
+
+class NotImplemented(OrtError, NotImplementedError):  # noqa: A001
+    pass
+
+
+class RuntimeException(OrtError):
+    pass
+
+
+class EPFail(OrtError):
+    pass
+
+
+class GraphOptimizationLevel(enum.IntEnum):
+    ORT_DISABLE_ALL = 0
+    ORT_ENABLE_BASIC = 1
+    ORT_ENABLE_EXTENDED = 2
+    ORT_ENABLE_LAYOUT = 3
+    ORT_ENABLE_ALL = 99
+
+
+class ExecutionMode(enum.IntEnum):
+    ORT_SEQUENTIAL = 0
+    ORT_PARALLEL = 1
+
+
+class ExecutionOrder(enum.IntEnum):
+    DEFAULT = 0
+    PRIORITY_BASED = 1
+
+
+def get_available_providers() -> list[str]:
+    return ["CPUExecutionProvider"]
+
+
+def _pack(values: "np.ndarray[Any, Any]", bits: int) -> "np.ndarray[Any, Any]":
+    """Small integers along the last axis in bytes, low bits first."""
+    per_byte = 8 // bits
+    short = -values.shape[-1] % per_byte
+    if short:
+        values = np.concatenate([values, np.zeros((*values.shape[:-1], short), values.dtype)], axis=-1)
+    grouped = values.reshape(*values.shape[:-1], -1, per_byte).astype(np.uint8)
+    result = np.zeros(grouped.shape[:-1], np.uint8)
+    for place in range(per_byte):
+        result |= grouped[..., place] << (place * bits)
+    return result
+
+
+def block_parameters(
+    blocks: "np.ndarray[Any, Any]", bits: int, symmetric: bool
+) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]":
+    """(scale, zero point, integers) of blocks along the last axis."""
+    blocks = blocks.astype(np.float32)
+    half, most = 1 << (bits - 1), (1 << bits) - 1
+    if symmetric:
+        which = np.abs(blocks).argmax(axis=-1)[..., None]
+        largest = np.take_along_axis(blocks, which, -1)[..., 0]
+        scale = (largest / -half).astype(np.float32)
+        zero = np.full(scale.shape, half, np.uint8)
+    else:
+        low = np.minimum(blocks.min(axis=-1), 0)
+        high = np.maximum(blocks.max(axis=-1), 0)
+        scale = ((high - low) / most).astype(np.float32)
+        inverse = np.divide(1, scale, out=np.zeros_like(scale), where=scale != 0)
+        zero = np.clip(_round_away(-low * inverse), 0, most).astype(np.uint8)
+    inverse = np.divide(1, scale, out=np.zeros_like(scale), where=scale != 0)
+    numbers = np.clip(_round_away(blocks * inverse[..., None] + zero[..., None].astype(np.float32)), 0, most)
+    return scale, zero, numbers.astype(np.uint8)
+
+
+def _round_away(values: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    return np.trunc(values + np.copysign(np.float32(0.5), values))
+
+
+def _quantize_matmul(bits: int, dst: Any, src: Any, scales: Any, zero_points: Any, block_size: int, n: int, k: int,
+                     symmetric: bool) -> None:
+    count = (k + block_size - 1) // block_size
+    padded = np.zeros((n, count * block_size), np.float32)
+    padded[:, :k] = np.asarray(src, np.float32).reshape(k, n).T
+    scale, zero, numbers = block_parameters(padded.reshape(n, count, block_size), bits, symmetric)
+    packed = _pack(numbers, bits)
+    dst[...] = packed.reshape(dst.shape)
+    scales[...] = scale.reshape(scales.shape).astype(scales.dtype)
+    if zero_points is not None and not symmetric:
+        zero_points[...] = _pack(zero.reshape(n, count), bits).reshape(zero_points.shape)
+
+
+def quantize_matmul_2bits(dst: Any, src: Any, scales: Any, zero_points: Any, block_size: int, n: int, k: int,
+                          symmetric: bool) -> None:
+    _quantize_matmul(2, dst, src, scales, zero_points, block_size, n, k, symmetric)
+
+
+def quantize_matmul_4bits(dst: Any, src: Any, scales: Any, zero_points: Any, block_size: int, n: int, k: int,
+                          symmetric: bool) -> None:
+    _quantize_matmul(4, dst, src, scales, zero_points, block_size, n, k, symmetric)
+
+
+def quantize_matmul_8bits(dst: Any, src: Any, scales: Any, zero_points: Any, block_size: int, n: int, k: int,
+                          symmetric: bool) -> None:
+    _quantize_matmul(8, dst, src, scales, zero_points, block_size, n, k, symmetric)

@@ -1,0 +1,5 @@
+"""ONNXQuantizer under its module's name."""
+
+from .qdq_quantizer import ONNXQuantizer
+
+__all__ = ["ONNXQuantizer"]

@@ -1,0 +1,511 @@
+"""quantize_static, quantize_dynamic and the rest: arguments onto the compiler's
+options, with ORT's checks."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import os
+import re
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from .... import _options, model as _model, quantization as _quantization
+from ....errors import Error
+from .calibrate import CalibrationMethod, TensorsData, load_tensors_data, save_tensors_data
+from .quant_utils import (  # noqa: F401
+    FLOAT8_TYPES, MODEL_SIZE_THRESHOLD, SHORT_NAMES, QuantFormat, QuantizationMode, QuantType)
+from .registry import IntegerOpsRegistry
+
+logger = logging.getLogger("onnxquant")
+
+
+class QuantConfig:
+    """What static and dynamic quantization have in common."""
+
+    def __init__(
+        self, activation_type: QuantType = QuantType.QUInt8, weight_type: QuantType = QuantType.QInt8,
+        op_types_to_quantize: Optional[List[str]] = None, nodes_to_quantize: Optional[List[str]] = None,
+        nodes_to_exclude: Optional[List[str]] = None, per_channel: bool = False, reduce_range: bool = False,
+        use_external_data_format: bool = False,
+    ) -> None:
+        self.op_types_to_quantize = op_types_to_quantize or []
+        self.per_channel, self.reduce_range = per_channel, reduce_range
+        self.weight_type, self.activation_type = weight_type, activation_type
+        self.nodes_to_quantize, self.nodes_to_exclude = nodes_to_quantize or [], nodes_to_exclude or []
+        self.use_external_data_format = use_external_data_format
+
+
+class StaticQuantConfig(QuantConfig):
+    def __init__(
+        self, calibration_data_reader: Any, calibrate_method: CalibrationMethod = CalibrationMethod.MinMax,
+        quant_format: QuantFormat = QuantFormat.QDQ, activation_type: QuantType = QuantType.QInt8,
+        weight_type: QuantType = QuantType.QInt8, op_types_to_quantize: Optional[List[str]] = None,
+        nodes_to_quantize: Optional[List[str]] = None, nodes_to_exclude: Optional[List[str]] = None,
+        per_channel: bool = False, reduce_range: bool = False, use_external_data_format: bool = False,
+        calibration_providers: Optional[List[str]] = None, extra_options: Optional[Dict[str, Any]] = None,
+    ) -> None:
+        super().__init__(activation_type, weight_type, op_types_to_quantize, nodes_to_quantize, nodes_to_exclude,
+                         per_channel, reduce_range, use_external_data_format)
+        self.calibration_data_reader, self.calibrate_method = calibration_data_reader, calibrate_method
+        self.quant_format, self.calibration_providers = quant_format, calibration_providers
+        self.extra_options = extra_options or {}
+
+
+class DynamicQuantConfig(QuantConfig):
+    def __init__(
+        self, weight_type: QuantType = QuantType.QInt8, op_types_to_quantize: Optional[List[str]] = None,
+        nodes_to_quantize: Optional[List[str]] = None, nodes_to_exclude: Optional[List[str]] = None,
+        per_channel: bool = False, reduce_range: bool = False, use_external_data_format: bool = False,
+        extra_options: Optional[Dict[str, Any]] = None,
+    ) -> None:
+        super().__init__(op_types_to_quantize=op_types_to_quantize, per_channel=per_channel, weight_type=weight_type,
+                         nodes_to_quantize=nodes_to_quantize, nodes_to_exclude=nodes_to_exclude,
+                         reduce_range=reduce_range, use_external_data_format=use_external_data_format)
+        self.extra_options = extra_options or {}
+
+
+# Each of extra_options: the compiler's option, or None where nothing follows.
+_EXTRA = {
+    "ActivationSymmetric": "symmetric_activations",
+    "WeightSymmetric": "symmetric_weights",
+    "EnableSubgraph": "enable_subgraph",
+    "ForceQuantizeNoInputCheck": "force_quantize_no_input_check",
+    "MatMulConstBOnly": "matmul_const_b_only",
+    "AddQDQPairToWeight": "add_qdq_pair_to_weight",
+    "DedicatedQDQPair": "dedicated_qdq_pair",
+    "QuantizeBias": "quantize_bias",
+    "QDQKeepRemovableActivations": "keep_removable_activations",
+    "MinimumRealRange": "minimum_real_range",
+    "UseQDQContribOps": "contrib_qdq",
+    "BlockSize": "block_size",
+    "OpTypesToExcludeOutputQuantization": "op_types_to_exclude_output",
+    "QDQOpTypePerChannelSupportToAxis": "channel_axes",
+    "QDQDisableWeightAdjustForInt32Bias": None,
+    "ActivationRestrictedAsymmetric": "restricted_asymmetric",
+    "TensorQuantOverrides": None,
+    "extra.Sigmoid.nnapi": "sigmoid_nnapi",
+    "DefaultTensorType": None,
+    "CalibTensorRangeSymmetric": None,
+    "CalibPercentile": None,
+    "CalibMovingAverage": None,
+    "CalibMovingAverageConstant": None,
+    "CalibMaxIntermediateOutputs": None,
+    "CalibStridedMinMax": None,
+    "CalibStridedDataReader": None,
+    "SmoothQuant": None,
+    "SmoothQuantAlpha": None,
+    "SmoothQuantFolding": None,
+    "QDQIsInt4AllowedForGather": None,
+}
+_UNSUPPORTED = ("SmoothQuant",)
+
+
+def _types(kind: QuantType, argument: str) -> str:
+    if not isinstance(kind, QuantType):
+        raise ValueError(f"{argument} expects a QuantType, but got {kind!r}")
+    if kind == QuantType.QFLOAT8E4M3FN:
+        raise NotImplementedError("float8 is not written by this package")
+    return SHORT_NAMES[kind]
+
+
+def _nodes(path: Any, given: Optional[Sequence[str]], argument: str, known: List[str]) -> List[str]:
+    """Names as expressions that match just them; ORT ignores unknown ones."""
+    if given is None:
+        return []
+    if isinstance(given, str):
+        raise ValueError(f"{argument} expects a list of names, but got the text '{given}'")
+    result = []
+    for name in given:
+        if name in known:
+            result.append(re.escape(name).replace(",", r"[,]"))
+            continue
+        near = difflib.get_close_matches(name, known, 1)
+        logger.warning("%s: the model has no node '%s'%s", argument, name,
+                       f"; did you mean '{near[0]}'?" if near else "")
+    return result
+
+
+def _overrides(overrides: Dict[str, Any]) -> Dict[str, Any]:
+    """TensorQuantOverrides as the compiler has them."""
+    result = {}
+    for tensor, entries in overrides.items():
+        if not isinstance(entries, list):
+            raise ValueError(f"Expected quant_overrides_list for tensor '{tensor}' to be a list.")
+        converted = []
+        for entry in entries or [{}]:
+            if not isinstance(entry, dict):
+                raise ValueError(f"Tensor '{tensor}': expects a dictionary of overrides, but got {type(entry).__name__}")
+            converted.append(_override(tensor, entry))
+        if len(converted) == 1:
+            result[tensor] = converted[0]
+        else:
+            result[tensor] = _per_channel(tensor, converted)
+    return result
+
+
+_OVERRIDE_KEYS = {"quant_type", "axis", "scale", "zero_point", "symmetric", "reduce_range", "rmin", "rmax", "convert"}
+
+
+def _override(tensor: str, entry: Dict[str, Any]) -> Dict[str, Any]:
+    for key in entry:
+        if key not in _OVERRIDE_KEYS:
+            raise ValueError(f"Tensor '{tensor}': there is no override '{key}'")
+    if ("scale" in entry) != ("zero_point" in entry):
+        raise ValueError(f"Must provide both 'scale' and 'zero_point' if one of the overrides is provided for tensor '{tensor}'")
+    if "scale" in entry:
+        for key in ("symmetric", "reduce_range", "rmin", "rmax"):
+            if key in entry:
+                raise ValueError(f"Tensor override option '{key}' is invalid with 'scale' and 'zero_point' (tensor '{tensor}')")
+    result = {key: _options.plain(value) for key, value in entry.items() if key not in ("quant_type", "convert")}
+    if "quant_type" in entry:
+        result["quant_type"] = _types(entry["quant_type"], f"override of '{tensor}'")
+    if "convert" in entry:
+        result["convert"] = _override(tensor, {k: v for k, v in entry["convert"].items() if k != "recv_nodes"})
+        if "recv_nodes" in entry["convert"]:
+            result["convert"]["recv_nodes"] = sorted(entry["convert"]["recv_nodes"])
+    return result
+
+
+def _per_channel(tensor: str, entries: List[Dict[str, Any]]) -> Dict[str, Any]:
+    """One dictionary per channel as lists."""
+    if "axis" not in entries[0]:
+        raise ValueError(f"Tensor '{tensor}': overrides per channel expect 'axis' in the first")
+    result = dict(entries[0])
+    for key in ("scale", "zero_point", "rmin", "rmax"):
+        if any(key in entry for entry in entries):
+            if not all(key in entry for entry in entries):
+                raise ValueError(f"Tensor '{tensor}': '{key}' is needed for every channel or none")
+            result[key] = [entry[key] for entry in entries]
+    return result
+
+
+def _method(calibrate_method: CalibrationMethod, extra: Dict[str, Any]) -> Dict[str, Any]:
+    """The options of calibration."""
+    options: Dict[str, Any] = {}
+    if calibrate_method == CalibrationMethod.MinMax:
+        options["method"] = "moving-average" if extra.get("CalibMovingAverage") else "minmax"
+        if extra.get("CalibMovingAverage"):
+            options["constant"] = extra.get("CalibMovingAverageConstant", 0.01)
+    elif calibrate_method == CalibrationMethod.Entropy:
+        options["method"] = "entropy"
+    elif calibrate_method == CalibrationMethod.Percentile:
+        options["method"] = "percentile"
+        options["percentile"] = extra.get("CalibPercentile", 99.999)
+        options["symmetric"] = True
+    else:
+        raise NotImplementedError("Distribution is for float8, which is not written by this package")
+    if "CalibTensorRangeSymmetric" in extra:
+        options["symmetric"] = bool(extra["CalibTensorRangeSymmetric"])
+    return options
+
+
+def _check_extra(extra: Optional[Dict[str, Any]]) -> Dict[str, Any]:
+    extra = dict(extra or {})
+    for key in extra:
+        if key not in _EXTRA:
+            near = difflib.get_close_matches(key, list(_EXTRA), 1)
+            logger.warning("extra_options has no '%s'%s", key, f"; did you mean '{near[0]}'?" if near else "")
+    for key in _UNSUPPORTED:
+        if extra.get(key):
+            raise NotImplementedError(f"extra_options '{key}' is not available in this package")
+    return extra
+
+
+def _extra_keywords(extra: Dict[str, Any]) -> Dict[str, Any]:
+    known = _options.quantize_options()
+    result = {}
+    for key, value in extra.items():
+        option = _EXTRA.get(key)
+        # What says no more than the default needs no option.
+        if option is None or value is None or value is False and key not in ("WeightSymmetric", "QuantizeBias",
+                                                                            "MatMulConstBOnly"):
+            continue
+        if value in ([], {}, 0) and value is not False:
+            continue
+        if option not in known:
+            raise NotImplementedError(f"extra_options '{key}' is not available in this package")
+        if key == "QDQOpTypePerChannelSupportToAxis":
+            value = [f"{op}:{int(axis)}" for op, axis in value.items()]
+        result[option] = value
+    if extra.get("QDQDisableWeightAdjustForInt32Bias"):
+        result["adjust_weights_for_bias"] = False
+    return result
+
+
+def _known_ops(ops: Sequence[str], source: "_model.Model") -> List[str]:
+    """Operators that the compiler can quantize, of those in the model."""
+    there = {op for _, op in source.nodes}
+    return [op for op in ops if op in there]
+
+
+def _base(source: "_model.Model", per_channel: bool, reduce_range: bool, weight_type: QuantType,
+          nodes_to_quantize: Any, nodes_to_exclude: Any, use_external_data_format: bool) -> Dict[str, Any]:
+    names = [name for name, _ in source.nodes]
+    keywords: Dict[str, Any] = {
+        "compatible": "onnxruntime",
+        "per_channel": bool(per_channel), "reduce_range": bool(reduce_range),
+        "weight_type": _types(weight_type, "weight_type"),
+        "skip_preprocess": True, "external_data": bool(use_external_data_format),
+    }
+    chosen = _nodes(source, nodes_to_quantize, "nodes_to_quantize", names)
+    excluded = _nodes(source, nodes_to_exclude, "nodes_to_exclude", names)
+    if chosen:
+        keywords["nodes_to_quantize"] = chosen
+    if excluded:
+        keywords["nodes_to_exclude"] = excluded
+    return keywords
+
+
+def _source(model_input: Any) -> "_model.Model":
+    if isinstance(model_input, (str, os.PathLike)) and not os.path.exists(model_input):
+        raise FileNotFoundError(f"{os.fspath(model_input)}: no such model")
+    return _model.load(model_input)
+
+
+def check_static_quant_arguments(quant_format: QuantFormat, activation_type: QuantType, weight_type: QuantType) -> None:
+    if activation_type == QuantType.QInt8 and weight_type == QuantType.QUInt8:
+        raise ValueError(
+            "ONNXRuntime quantization doesn't support data format:"
+            "activation_type=QuantType.QInt8, weight_type=QuantType.QUInt8")
+    floats = [kind == QuantType.QFLOAT8E4M3FN for kind in (activation_type, weight_type)]
+    if floats[0] != floats[1]:
+        raise ValueError(f"activation_type={activation_type} and weight_type={weight_type}: float8 goes with float8 only")
+    wide = (QuantType.QInt16, QuantType.QUInt16)
+    if quant_format != QuantFormat.QDQ and (activation_type in wide or weight_type in wide):
+        raise ValueError("Only QuantFormat.QDQ supports 16-bit quantization types.")
+
+
+def quantize_static(
+    model_input: Any, model_output: Any, calibration_data_reader: Any = None,
+    quant_format: QuantFormat = QuantFormat.QDQ, op_types_to_quantize: Optional[Sequence[str]] = None,
+    per_channel: bool = False, reduce_range: bool = False, activation_type: QuantType = QuantType.QInt8,
+    weight_type: QuantType = QuantType.QInt8, nodes_to_quantize: Optional[Sequence[str]] = None,
+    nodes_to_exclude: Optional[Sequence[str]] = None, use_external_data_format: bool = False,
+    calibrate_method: CalibrationMethod = CalibrationMethod.MinMax,
+    calibration_providers: Optional[Sequence[str]] = None, extra_options: Optional[Dict[str, Any]] = None,
+    calibration_cache_path: Any = None, optimize_model: bool = False,
+) -> Any:
+    """Quantizes a model by the ranges that a reader's samples give."""
+    if activation_type == QuantType.QFLOAT8E4M3FN or weight_type == QuantType.QFLOAT8E4M3FN:
+        if calibrate_method != CalibrationMethod.Distribution:
+            raise ValueError("Only Distribution calibration method is supported for float quantization.")
+    check_static_quant_arguments(quant_format, activation_type, weight_type)
+    extra = _check_extra(extra_options)
+    source = _source(model_input)
+    cached = calibration_cache_path is not None and os.path.exists(calibration_cache_path)
+    if calibration_data_reader is None and not cached:
+        raise ValueError("quantize_static expects calibration_data_reader, or calibration_cache_path of a file that exists")
+    if optimize_model:
+        source = _model.preprocess(source)
+    keywords = _base(source, per_channel, reduce_range, weight_type, nodes_to_quantize, nodes_to_exclude,
+                     use_external_data_format)
+    keywords.update(_extra_keywords(extra))
+    keywords["activation_type"] = _types(activation_type, "activation_type")
+    keywords["mode"] = "qdq" if quant_format == QuantFormat.QDQ else "qlinear"
+    if op_types_to_quantize:
+        wanted = _known_ops(list(op_types_to_quantize), source)
+        if not wanted:
+            return _unchanged(source, model_output, use_external_data_format)
+        keywords["op_types_to_quantize"] = wanted
+    if extra.get("TensorQuantOverrides"):
+        keywords["tensor_overrides"] = _overrides(extra["TensorQuantOverrides"])
+    method = _method(calibrate_method, extra)
+    stride = extra.get("CalibStridedMinMax", extra.get("CalibStridedDataReader"))
+    if calibration_cache_path is not None:
+        data = _cached(source, calibration_data_reader, calibrate_method, method, calibration_cache_path, cached)
+        keywords["table"] = {name: tuple(float(v) for v in entry.range_value) for name, entry in data.items()}
+        keywords["partial"] = True
+    else:
+        reader = _strided(calibration_data_reader, stride) if stride else calibration_data_reader
+        _write_augmented(source, reader)
+        keywords["data"] = reader
+        keywords.update(method)
+    return _run(source, model_output, keywords)
+
+
+def _strided(reader: Any, stride: int) -> Any:
+    """Reads a part of the reader's samples after the other."""
+    total = len(reader)
+    if total % stride != 0:
+        raise ValueError(f"Total data size ({total}) is not divisible by stride size ({stride}).")
+
+    def parts() -> Any:
+        for start in range(0, total, stride):
+            reader.set_range(start_index=start, end_index=start + stride)
+            while True:
+                item = reader.get_next()
+                if not item:
+                    break
+                yield item
+
+    return parts()
+
+
+def _write_augmented(source: "_model.Model", reader: Any) -> None:
+    """Readers of 1.5 to 1.10 open the augmented model that calibration wrote."""
+    for name, value in list(getattr(reader, "__dict__", {}).items()):
+        if (isinstance(value, (str, os.PathLike)) and os.fspath(value).endswith(".onnx") and "augmented" in os.fspath(value)
+                and not os.path.exists(value)):
+            source.save(value)
+
+
+def _cached(source: "_model.Model", reader: Any, method: CalibrationMethod, options: Dict[str, Any], path: Any,
+            exists: bool) -> TensorsData:
+    """Ranges from a cache, or computed and kept there."""
+    if exists:
+        data = load_tensors_data(path)
+        if data.calibration_method != method:
+            raise ValueError(f"{path}: is of method {data.calibration_method.name}, but {method.name} was asked for")
+        return data
+    from .... import table as _table
+    from .calibrate import TensorData
+    import numpy as np
+
+    table = _table.calibrate(source, reader, progress=False, all=True, **options)
+    data = TensorsData(method, {
+        name: TensorData(lowest=np.array(low, np.float32), highest=np.array(high, np.float32))
+        for name, (low, high) in table.items()})
+    save_tensors_data(data, path)
+    return data
+
+
+def _unchanged(source: "_model.Model", model_output: Any, external: bool) -> Any:
+    logger.warning("the model has none of the operators that were asked for: it stays as it is")
+    source.save(os.fspath(model_output), external_data=external)
+    return _model.Model(os.fspath(model_output))
+
+
+def _run(source: "_model.Model", model_output: Any, keywords: Dict[str, Any]) -> Any:
+    try:
+        return _quantization.quantize(source, out=os.fspath(model_output), progress=False, **keywords)
+    except Error as error:
+        if "no samples are left" in str(error):
+            raise ValueError("No data is collected.") from error
+        raise
+
+
+def quantize_dynamic(
+    model_input: Any, model_output: Any, op_types_to_quantize: Optional[Sequence[str]] = None,
+    per_channel: bool = False, reduce_range: bool = False, weight_type: QuantType = QuantType.QInt8,
+    nodes_to_quantize: Optional[Sequence[str]] = None, nodes_to_exclude: Optional[Sequence[str]] = None,
+    use_external_data_format: bool = False, extra_options: Optional[Dict[str, Any]] = None,
+    optimize_model: bool = False, activation_type: QuantType = QuantType.QUInt8,
+) -> Any:
+    """Quantizes weights; scales of activations are taken at run time."""
+    extra = _check_extra(extra_options)
+    source = _source(model_input)
+    if optimize_model:
+        source = _model.preprocess(source)
+    keywords = _base(source, per_channel, reduce_range, weight_type, nodes_to_quantize, nodes_to_exclude,
+                     use_external_data_format)
+    keywords.update(_extra_keywords(extra))
+    keywords.update(mode="integer", dynamic=True)
+    wanted = _known_ops(list(op_types_to_quantize or IntegerOpsRegistry), source)
+    if "MatMul" in (op_types_to_quantize or IntegerOpsRegistry) and any(op == "Gemm" for _, op in source.nodes):
+        wanted.append("Gemm")
+    if not wanted:
+        return _unchanged(source, model_output, use_external_data_format)
+    keywords["op_types_to_quantize"] = wanted
+    return _run(source, model_output, keywords)
+
+
+def quantize_qat(
+    model_input: Any, model_output: Any, op_types_to_quantize: Optional[Sequence[str]] = None,
+    per_channel: bool = False, reduce_range: bool = False, activation_type: QuantType = QuantType.QUInt8,
+    weight_type: QuantType = QuantType.QUInt8, nodes_to_quantize: Optional[Sequence[str]] = None,
+    nodes_to_exclude: Optional[Sequence[str]] = None, use_external_data_format: bool = False,
+    **ignored: Any,
+) -> Any:
+    """Takes over the quantizers that a model was trained with."""
+    source = _source(model_input)
+    ops = {op for _, op in source.nodes}
+    if not ops & {"QuantizeLinear", "DequantizeLinear", "FakeQuant"}:
+        # Up to 1.10 a float model was quantized by integer ops here.
+        return quantize_dynamic(source, model_output, op_types_to_quantize, per_channel, reduce_range, weight_type,
+                                nodes_to_quantize, nodes_to_exclude, use_external_data_format)
+    return _quantization.quantize(source, out=os.fspath(model_output), mode="qat", qat_form="integer",
+                                  external_data=use_external_data_format)
+
+
+def quantize(model_input: Any, model_output: Any, quant_config: Any) -> Any:
+    """Quantizes as a configuration says."""
+    if isinstance(quant_config, StaticQuantConfig):
+        return quantize_static(
+            model_input, model_output, quant_config.calibration_data_reader,
+            calibrate_method=quant_config.calibrate_method, quant_format=quant_config.quant_format,
+            activation_type=quant_config.activation_type, weight_type=quant_config.weight_type,
+            op_types_to_quantize=quant_config.op_types_to_quantize, nodes_to_quantize=quant_config.nodes_to_quantize,
+            nodes_to_exclude=quant_config.nodes_to_exclude, per_channel=quant_config.per_channel,
+            reduce_range=quant_config.reduce_range, use_external_data_format=quant_config.use_external_data_format,
+            calibration_providers=quant_config.calibration_providers, extra_options=quant_config.extra_options)
+    if isinstance(quant_config, DynamicQuantConfig):
+        return quantize_dynamic(
+            model_input, model_output, weight_type=quant_config.weight_type,
+            op_types_to_quantize=quant_config.op_types_to_quantize, nodes_to_quantize=quant_config.nodes_to_quantize,
+            nodes_to_exclude=quant_config.nodes_to_exclude, per_channel=quant_config.per_channel,
+            reduce_range=quant_config.reduce_range, use_external_data_format=quant_config.use_external_data_format,
+            extra_options=quant_config.extra_options)
+    if type(quant_config).__name__.endswith("WeightOnlyQuantConfig"):
+        from .matmul_nbits_quantizer import MatMulNBitsQuantizer
+        import onnx
+
+        model = model_input if hasattr(model_input, "graph") else onnx.load(os.fspath(model_input))
+        quantizer = MatMulNBitsQuantizer(model, algo_config=quant_config)
+        quantizer.process()
+        quantizer.model.save_model_to_file(os.fspath(model_output), True)
+        return quantizer.model.model
+    raise TypeError("Invalid quantization config type, it must be either StaticQuantConfig or DynamicQuantConfig.")
+
+
+def get_qdq_config(
+    model_input: Any, calibration_data_reader: Any, calibrate_method: CalibrationMethod = CalibrationMethod.MinMax,
+    calibrate_args: Optional[Dict[str, Any]] = None, activation_type: QuantType = QuantType.QUInt8,
+    weight_type: QuantType = QuantType.QInt8, activation_symmetric: bool = False,
+    weight_symmetric: Optional[bool] = None, per_channel: bool = False, reduce_range: bool = False,
+    keep_removable_activations: bool = False, min_real_range: Optional[float] = None,
+    tensor_quant_overrides: Optional[Dict[str, Any]] = None, calibration_providers: Optional[List[str]] = None,
+    op_types_to_quantize: Optional[List[str]] = None,
+    nodes_to_exclude: "List[str] | Callable[[Any, Any], bool] | None" = None,
+    extra_options: Optional[Dict[str, Any]] = None,
+) -> StaticQuantConfig:
+    """A configuration that quantizes all of a model with QDQ."""
+    import onnx
+
+    given = model_input if isinstance(model_input, onnx.ModelProto) else onnx.load_model(
+        os.fspath(model_input), load_external_data=False)
+    external = any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in given.graph.initializer)
+    ops = set(op_types_to_quantize) if op_types_to_quantize else None
+    excluded = list(nodes_to_exclude) if isinstance(nodes_to_exclude, (list, tuple, set)) else []
+    found = set()
+    for node in given.graph.node:
+        if ops is not None and node.op_type not in ops:
+            continue
+        if node.name in excluded:
+            continue
+        if callable(nodes_to_exclude) and nodes_to_exclude(given, node):
+            excluded.append(node.name)
+        else:
+            found.add(node.op_type)
+    options: Dict[str, Any] = {
+        "MinimumRealRange": min_real_range, "QDQKeepRemovableActivations": keep_removable_activations,
+        "ActivationSymmetric": activation_symmetric, "WeightSymmetric": weight_symmetric,
+        "ForceQuantizeNoInputCheck": True, "TensorQuantOverrides": dict(tensor_quant_overrides or {}),
+    }
+    if weight_symmetric is None:
+        options["WeightSymmetric"] = weight_type in (QuantType.QInt8, QuantType.QInt16, QuantType.QInt4)
+    for key, (name, otherwise) in {
+        "symmetric": ("CalibTensorRangeSymmetric", False), "moving_average": ("CalibMovingAverage", False),
+        "averaging_constant": ("CalibMovingAverageConstant", 0.01),
+        "max_intermediate_outputs": ("CalibMaxIntermediateOutputs", None), "percentile": ("CalibPercentile", 99.999),
+    }.items():
+        if calibrate_args and key in calibrate_args:
+            options[name] = calibrate_args[key]
+    options.update(extra_options or {})
+    wanted = found - {"Cast", "DequantizeLinear", "QuantizeLinear"}
+    size = given.ByteSize()
+    return StaticQuantConfig(
+        calibration_data_reader, calibrate_method=calibrate_method, quant_format=QuantFormat.QDQ,
+        activation_type=activation_type, weight_type=weight_type, op_types_to_quantize=list(wanted),
+        nodes_to_exclude=excluded, per_channel=per_channel, reduce_range=reduce_range,
+        use_external_data_format=external or size >= MODEL_SIZE_THRESHOLD,
+        calibration_providers=calibration_providers, extra_options=options)

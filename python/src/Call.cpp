@@ -1,0 +1,222 @@
+// One call from Python into the compiler.
+
+#include "Call.h"
+#include "OnnxQuant/Import/Import.h"
+#include "OnnxQuant/Pipelines/InitAll.h"
+#include "OnnxQuant/Pipelines/ModelIO.h"
+#include "OnnxQuant/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace onnxquant;
+using namespace onnxquant::python;
+
+ModelArgument python::readModelArgument(const py::object &model) {
+  ModelArgument result;
+  if (py::isinstance<py::str>(model)) {
+    result.path = py::cast<std::string>(model);
+    return result;
+  }
+  auto parts = py::cast<py::tuple>(model);
+  result.bytes = py::cast<py::buffer>(parts[0]).request();
+  result.name = py::cast<std::string>(parts[1]);
+  result.folder = py::cast<std::string>(parts[2]);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+Options::Options(const py::dict &options) : options(options) {}
+
+std::optional<py::object> Options::find(const char *name) {
+  if (!options.contains(name))
+    return std::nullopt;
+  py::object value = options[name];
+  if (value.is_none())
+    return std::nullopt;
+  return value;
+}
+
+std::string Options::text(const char *name, std::string otherwise) {
+  auto value = find(name);
+  return value ? py::cast<std::string>(py::str(*value)) : otherwise;
+}
+
+std::vector<std::string> Options::list(const char *name) {
+  auto value = find(name);
+  return value ? py::cast<std::vector<std::string>>(*value)
+               : std::vector<std::string>();
+}
+
+int64_t Options::integer(const char *name, int64_t otherwise) {
+  auto value = find(name);
+  return value ? py::cast<int64_t>(*value) : otherwise;
+}
+
+double Options::number(const char *name, double otherwise) {
+  auto value = find(name);
+  return value ? py::cast<double>(*value) : otherwise;
+}
+
+bool Options::flag(const char *name, bool otherwise) {
+  auto value = find(name);
+  return value ? py::cast<bool>(*value) : otherwise;
+}
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+void python::throwError(const char *kind, const std::string &text,
+                        const std::string &file, const std::string &node) {
+  py::object error = py::module_::import("onnxquant.errors")
+                         .attr("make")(kind, text, file, node);
+  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())),
+                  error.ptr());
+  throw py::error_already_set();
+}
+
+static const char *severityName(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Note:
+    return "note";
+  case DiagnosticSeverity::Warning:
+    return "warning";
+  case DiagnosticSeverity::Remark:
+    return "remark";
+  case DiagnosticSeverity::Error:
+    break;
+  }
+  return "error";
+}
+
+Call::Call(const char *kind, const py::object &progress)
+    : kind(kind), progress(progress) {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  mlirContext = std::make_unique<MLIRContext>(registry);
+  handler = std::make_unique<ModelDiagnosticHandler>(
+      mlirContext.get(),
+      [this](const ModelMessage &message) { report(message); });
+}
+
+Call::~Call() = default;
+
+void Call::report(const ModelMessage &message) {
+  std::lock_guard<std::mutex> lock(mutex);
+  messages.push_back(message);
+}
+
+LogicalResult Call::fail(llvm::Error error) {
+  std::string text = llvm::toString(std::move(error));
+  // An empty one is of what a diagnostic has said already.
+  if (!text.empty())
+    emitError(UnknownLoc::get(context()), text);
+  return failure();
+}
+
+void Call::keep(py::error_already_set &error) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!exceptionType) {
+    exceptionType = error.type();
+    exceptionValue = error.value();
+    exceptionTrace = error.trace();
+  }
+}
+
+bool Call::hasException() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return exceptionType.has_value();
+}
+
+bool Call::isInterrupted() {
+  if (hasException())
+    return true;
+  // Python handles signals in its main thread only, which is the caller's or
+  // not concerned.
+  if (std::this_thread::get_id() != caller)
+    return false;
+  py::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() == 0)
+    return false;
+  py::error_already_set error;
+  keep(error);
+  return true;
+}
+
+ProgressSink Call::progressSink() {
+  return [this](const std::string &label, const std::string &unit, int64_t done,
+                int64_t total) {
+    if (progress.is_none() || hasException())
+      return;
+    py::gil_scoped_acquire acquire;
+    try {
+      progress(label, unit, done, total);
+    } catch (py::error_already_set &error) {
+      keep(error);
+    }
+  };
+}
+
+void Call::check(bool failed) {
+  if (exceptionType) {
+    PyErr_Restore(exceptionType->release().ptr(),
+                  exceptionValue->release().ptr(),
+                  exceptionTrace->release().ptr());
+    throw py::error_already_set();
+  }
+  py::object log = py::module_::import("onnxquant.errors").attr("log");
+  const ModelMessage *first = nullptr;
+  std::string notes;
+  for (const ModelMessage &message : messages) {
+    if (message.severity == DiagnosticSeverity::Error && !first)
+      first = &message;
+    else if (message.severity == DiagnosticSeverity::Note && first)
+      notes += "; " + message.text;
+    else if (message.severity != DiagnosticSeverity::Error)
+      log(severityName(message.severity), message.text, message.file,
+          message.node);
+  }
+  if (!failed) {
+    messages.clear();
+    return;
+  }
+  ModelMessage error = first ? *first : ModelMessage();
+  if (!first)
+    error.text = "the work failed without a message";
+  throwError(kind, error.text + notes, error.file, error.node);
+}
+
+OwningOpRef<ModuleOp> Call::read(const ModelArgument &model,
+                                 const std::vector<std::string> &dims,
+                                 const std::vector<std::string> &inputShapes) {
+  OwningOpRef<ModuleOp> module;
+  const char *before = kind;
+  kind = "ModelError";
+  run([&]() -> LogicalResult {
+    if (model.bytes)
+      module = importModel(
+          {static_cast<const char *>(model.bytes->ptr),
+           static_cast<size_t>(model.bytes->size * model.bytes->itemsize)},
+          model.name, model.folder, context());
+    else if (StringRef(model.path).ends_with(".mlir") ||
+             StringRef(model.path).ends_with(".mlirbc"))
+      module = readModel(model.path, context());
+    else
+      module = importModel(model.path, context());
+    if (!module)
+      return failure();
+    if (dims.empty() && inputShapes.empty())
+      return success();
+    ShapeInferenceOptions shapes;
+    shapes.dims.assign(dims.begin(), dims.end());
+    shapes.inputShapes.assign(inputShapes.begin(), inputShapes.end());
+    PassManager pm(context());
+    pm.addPass(createShapeInference(shapes));
+    return pm.run(*module);
+  });
+  kind = before;
+  return module;
+}
