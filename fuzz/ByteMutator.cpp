@@ -71,7 +71,7 @@ std::string onnxquant::fuzz::mutateBytes(std::string bytes,
 std::string onnxquant::fuzz::mutate(const std::string &bytes,
                                     const std::string &other, Random &random) {
   google::protobuf::LogSilencer quiet;
-  ::onnx::ModelProto model, donor;
+  ::onnx_format::ModelProto model, donor;
   // Most faults in bytes end in the parser, so most mutants are of the others.
   if (random.oneIn(10) || !model.ParseFromString(bytes))
     return mutateBytes(bytes, other, random);

@@ -144,8 +144,8 @@ static void collect(Message &message, std::vector<Message *> &parts) {
 namespace {
 class Mutator {
 public:
-  Mutator(::onnx::ModelProto &model, const ::onnx::ModelProto &other,
-          Random &random)
+  Mutator(::onnx_format::ModelProto &model,
+          const ::onnx_format::ModelProto &other, Random &random)
       : model(model), other(other), random(random) {}
 
   void run();
@@ -179,22 +179,24 @@ private:
   void transplant();
   void changeAnyField();
 
-  ::onnx::ModelProto &model;
-  const ::onnx::ModelProto &other;
+  ::onnx_format::ModelProto &model;
+  const ::onnx_format::ModelProto &other;
   Random &random;
   std::vector<Message *> parts;
 };
 } // namespace
 
 std::string Mutator::anyTensor() {
-  auto *node = any<::onnx::NodeProto>();
+  auto *node = any<::onnx_format::NodeProto>();
   if (node && node->output_size() && random.oneIn(2))
     return node->output(random.below(node->output_size()));
   if (node && node->input_size() && random.oneIn(2))
     return node->input(random.below(node->input_size()));
-  if (auto *info = any<::onnx::ValueInfoProto>(); info && random.oneIn(2))
+  if (auto *info = any<::onnx_format::ValueInfoProto>();
+      info && random.oneIn(2))
     return info->name();
-  if (auto *tensor = any<::onnx::TensorProto>(); tensor && random.oneIn(2))
+  if (auto *tensor = any<::onnx_format::TensorProto>();
+      tensor && random.oneIn(2))
     return tensor->name();
   return anyName(random);
 }
@@ -234,7 +236,7 @@ template <typename List> void Mutator::editNames(List &list) {
 //===----------------------------------------------------------------------===//
 
 void Mutator::changeOperator() {
-  auto *node = any<::onnx::NodeProto>();
+  auto *node = any<::onnx_format::NodeProto>();
   if (!node)
     return;
   const auto &[domain, opType] = random.pick(operators());
@@ -246,7 +248,7 @@ void Mutator::changeOperator() {
 }
 
 void Mutator::changeNames() {
-  auto *node = any<::onnx::NodeProto>();
+  auto *node = any<::onnx_format::NodeProto>();
   if (!node)
     return;
   switch (random.below(6)) {
@@ -263,13 +265,13 @@ void Mutator::changeNames() {
 }
 
 void Mutator::changeNodes() {
-  if (auto *graph = any<::onnx::GraphProto>())
+  if (auto *graph = any<::onnx_format::GraphProto>())
     editList(*graph->mutable_node());
 }
 
 void Mutator::changeAttributes() {
-  auto *node = any<::onnx::NodeProto>();
-  auto *attribute = any<::onnx::AttributeProto>();
+  auto *node = any<::onnx_format::NodeProto>();
+  auto *attribute = any<::onnx_format::AttributeProto>();
   if (!node || !attribute)
     return;
   switch (random.below(4)) {
@@ -277,7 +279,7 @@ void Mutator::changeAttributes() {
     attribute->set_name(anyName(random));
     return;
   case 1: {
-    ::onnx::AttributeProto copy = *attribute;
+    ::onnx_format::AttributeProto copy = *attribute;
     *node->add_attribute() = std::move(copy);
     return;
   }
@@ -288,7 +290,7 @@ void Mutator::changeAttributes() {
 }
 
 void Mutator::changeAttributeValue() {
-  using Kind = ::onnx::AttributeProto;
+  using Kind = ::onnx_format::AttributeProto;
   Kind *attribute = any<Kind>();
   if (!attribute)
     return;
@@ -333,7 +335,7 @@ void Mutator::changeAttributeValue() {
 }
 
 void Mutator::changeTensor() {
-  auto *tensor = any<::onnx::TensorProto>();
+  auto *tensor = any<::onnx_format::TensorProto>();
   if (!tensor)
     return;
   switch (random.below(6)) {
@@ -372,7 +374,7 @@ void Mutator::changeTensor() {
 }
 
 void Mutator::changeTensorStorage() {
-  auto *tensor = any<::onnx::TensorProto>();
+  auto *tensor = any<::onnx_format::TensorProto>();
   if (!tensor)
     return;
   switch (random.below(6)) {
@@ -388,7 +390,7 @@ void Mutator::changeTensorStorage() {
     }
     return;
   case 2: {
-    tensor->set_data_location(::onnx::TensorProto::EXTERNAL);
+    tensor->set_data_location(::onnx_format::TensorProto::EXTERNAL);
     auto *entry = tensor->add_external_data();
     entry->set_key(random.oneIn(3) ? "offset" : "location");
     entry->set_value(anyName(random));
@@ -399,10 +401,10 @@ void Mutator::changeTensorStorage() {
     return;
   default: {
     // The tensor as the values of a sparse one.
-    auto *graph = any<::onnx::GraphProto>();
+    auto *graph = any<::onnx_format::GraphProto>();
     if (!graph)
       return;
-    ::onnx::SparseTensorProto sparse;
+    ::onnx_format::SparseTensorProto sparse;
     *sparse.mutable_values() = *tensor;
     for (int64_t dim : tensor->dims())
       sparse.add_dims(random.oneIn(3) ? anyInt(random, dim) : dim);
@@ -422,7 +424,7 @@ void Mutator::changeTensorStorage() {
 
 void Mutator::changeType() {
   if (random.oneIn(3)) {
-    auto *type = any<::onnx::TypeProto>();
+    auto *type = any<::onnx_format::TypeProto>();
     if (!type)
       return;
     switch (random.below(6)) {
@@ -444,7 +446,7 @@ void Mutator::changeType() {
       return;
     }
   }
-  auto *dim = any<::onnx::TensorShapeProto::Dimension>();
+  auto *dim = any<::onnx_format::TensorShapeProto::Dimension>();
   if (!dim)
     return;
   if (random.oneIn(2))
@@ -456,7 +458,7 @@ void Mutator::changeType() {
 }
 
 void Mutator::changeGraph() {
-  auto *graph = any<::onnx::GraphProto>();
+  auto *graph = any<::onnx_format::GraphProto>();
   if (!graph)
     return;
   switch (random.below(6)) {
@@ -470,21 +472,22 @@ void Mutator::changeGraph() {
     return editList(*graph->mutable_value_info());
   case 4: {
     // What the model says of a tensor inside.
-    auto *info = any<::onnx::ValueInfoProto>();
-    ::onnx::ValueInfoProto copy = info ? *info : ::onnx::ValueInfoProto();
+    auto *info = any<::onnx_format::ValueInfoProto>();
+    ::onnx_format::ValueInfoProto copy =
+        info ? *info : ::onnx_format::ValueInfoProto();
     copy.set_name(anyTensor());
     *graph->add_value_info() = std::move(copy);
     return;
   }
   default:
-    if (auto *info = any<::onnx::ValueInfoProto>())
+    if (auto *info = any<::onnx_format::ValueInfoProto>())
       info->set_name(anyTensor());
     return;
   }
 }
 
 void Mutator::changeOpset() {
-  auto *opset = any<::onnx::OperatorSetIdProto>();
+  auto *opset = any<::onnx_format::OperatorSetIdProto>();
   if (!opset || random.oneIn(8))
     opset = model.add_opset_import();
   opset->set_version(random.oneIn(6) ? anyInt(random) : 1 + random.below(24));
@@ -493,12 +496,13 @@ void Mutator::changeOpset() {
 }
 
 /// Scalars that control flow needs, made once per model.
-static const char *addScalar(::onnx::GraphProto &graph, bool isTripCount) {
+static const char *addScalar(::onnx_format::GraphProto &graph,
+                             bool isTripCount) {
   const char *name = isTripCount ? "fuzzed_trip_count" : "fuzzed_condition";
-  for (const ::onnx::TensorProto &tensor : graph.initializer())
+  for (const ::onnx_format::TensorProto &tensor : graph.initializer())
     if (tensor.name() == name)
       return name;
-  ::onnx::TensorProto &tensor = *graph.add_initializer();
+  ::onnx_format::TensorProto &tensor = *graph.add_initializer();
   tensor.set_name(name);
   tensor.set_data_type(isTripCount ? int64Type : boolType);
   tensor.set_raw_data(std::string(isTripCount ? 8 : 1, '\1'));
@@ -508,14 +512,14 @@ static const char *addScalar(::onnx::GraphProto &graph, bool isTripCount) {
 /// A node of the model becomes the body of an If, Loop or Scan, or of an op
 /// that has none.
 void Mutator::nest() {
-  auto *node = any<::onnx::NodeProto>();
+  auto *node = any<::onnx_format::NodeProto>();
   if (!node)
     return;
   static const char *const kinds[] = {"If", "Loop", "Scan", "Relu", "Any"};
   std::string kind = random.pick(kinds);
-  ::onnx::GraphProto &graph = *model.mutable_graph();
-  ::onnx::GraphProto body;
-  ::onnx::NodeProto outer;
+  ::onnx_format::GraphProto &graph = *model.mutable_graph();
+  ::onnx_format::GraphProto body;
+  ::onnx_format::NodeProto outer;
   body.set_name("body");
   outer.set_op_type(kind);
   *outer.mutable_output() = node->output();
@@ -543,7 +547,7 @@ void Mutator::nest() {
   auto attach = [&](const char *name) {
     auto *attribute = outer.add_attribute();
     attribute->set_name(name);
-    attribute->set_type(::onnx::AttributeProto::GRAPH);
+    attribute->set_type(::onnx_format::AttributeProto::GRAPH);
     *attribute->mutable_g() = body;
   };
   if (kind == "If") {
@@ -555,7 +559,7 @@ void Mutator::nest() {
   if (kind == "Scan") {
     auto *count = outer.add_attribute();
     count->set_name("num_scan_inputs");
-    count->set_type(::onnx::AttributeProto::INT);
+    count->set_type(::onnx_format::AttributeProto::INT);
     count->set_i(random.oneIn(8) ? anyInt(random) : 1);
   }
   *node = std::move(outer);
@@ -563,7 +567,7 @@ void Mutator::nest() {
 
 /// A node becomes a call of a function that holds it, and perhaps calls itself.
 void Mutator::makeFunction() {
-  auto *node = any<::onnx::NodeProto>();
+  auto *node = any<::onnx_format::NodeProto>();
   if (!node)
     return;
   auto *function = model.add_functions();
@@ -576,7 +580,7 @@ void Mutator::makeFunction() {
   *function->mutable_output() = node->output();
   *function->add_node() = *node;
   *function->mutable_opset_import() = model.opset_import();
-  ::onnx::NodeProto call;
+  ::onnx_format::NodeProto call;
   call.set_op_type(function->name());
   call.set_domain(function->domain());
   *call.mutable_input() = node->input();
@@ -592,12 +596,12 @@ void Mutator::makeFunction() {
 }
 
 void Mutator::transplant() {
-  auto *graph = any<::onnx::GraphProto>();
-  const ::onnx::GraphProto &donor = other.graph();
+  auto *graph = any<::onnx_format::GraphProto>();
+  const ::onnx_format::GraphProto &donor = other.graph();
   if (!graph)
     return;
   if (donor.node_size()) {
-    ::onnx::NodeProto node = donor.node(random.below(donor.node_size()));
+    ::onnx_format::NodeProto node = donor.node(random.below(donor.node_size()));
     for (std::string &input : *node.mutable_input())
       if (random.oneIn(2))
         input = anyTensor();
@@ -679,8 +683,8 @@ void Mutator::run() {
   }
 }
 
-void onnxquant::fuzz::mutateModel(::onnx::ModelProto &model,
-                                  const ::onnx::ModelProto &other,
+void onnxquant::fuzz::mutateModel(::onnx_format::ModelProto &model,
+                                  const ::onnx_format::ModelProto &other,
                                   Random &random) {
   Mutator(model, other, random).run();
 }

@@ -6,7 +6,7 @@
 #ifndef ONNXQUANT_FUZZ_MODELMUTATOR_H
 #define ONNXQUANT_FUZZ_MODELMUTATOR_H
 
-#include "onnx.pb.h"
+#include "onnx_format.pb.h"
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -37,8 +37,8 @@ std::string mutateBytes(std::string bytes, const std::string &other,
 
 /// Changes nodes, tensors, types, attributes, graphs and functions; `other`
 /// gives parts of another model.
-void mutateModel(::onnx::ModelProto &model, const ::onnx::ModelProto &other,
-                 Random &random);
+void mutateModel(::onnx_format::ModelProto &model,
+                 const ::onnx_format::ModelProto &other, Random &random);
 
 /// One or the other of both; bytes that are no model are changed as bytes.
 std::string mutate(const std::string &bytes, const std::string &other,

@@ -32,17 +32,15 @@ step() {
 }
 
 printf '\n== a network that reads digits, with 200 pictures to calibrate with\n'
-step preprocess digits.onnx -o digits.ready.onnx --quiet
-step calibrate digits.ready.onnx --data calibration-images.idx.gz --scale 0.003921569 -o ranges.json
-step quantize digits.ready.onnx --table ranges.json -o digits.int8.onnx | head -5
+step quantize digits.onnx --data calibration-images.idx.gz --scale 1/255 -o digits.int8.onnx | head -6
 step compile digits.onnx --dim batch=1 --name digits -o digits.so &
 step compile digits.int8.onnx --dim batch=1 --name digits -o digits.int8.so
 wait $!
 
 printf '\n== float and int8 on 1,000 other pictures\n'
 step evaluate digits.int8.so --reference digits.so --data test-images.idx.gz --labels test-labels.idx.gz \
-  --scale 0.003921569 --metric top1,sqnr --json >evaluation.json
-step debug digits.onnx digits.int8.onnx --data test-images.idx.gz --limit 100 --scale 0.003921569 --top 5 --report report.html
+  --scale 1/255 --metric top1,sqnr --json >evaluation.json
+step debug digits.onnx digits.int8.onnx --data test-images.idx.gz --limit 100 --scale 1/255 --top 5 --report report.html
 took=$(( ($(date +%s%N) - start) / 10000000 ))
 
 printf '\n'

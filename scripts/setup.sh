@@ -17,9 +17,10 @@ packages=(
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
   gcc g++ binutils file cmake ninja-build ccache ca-certificates
   libprotobuf-dev protobuf-compiler libflatbuffers-dev flatbuffers-compiler
-  libjpeg62-turbo-dev libspng-dev zlib1g-dev
+  libjpeg62-turbo-dev libspng-dev libwebp-dev zlib1g-dev
   libfreetype6 fonts-dejavu-core
   libgtest-dev libbenchmark-dev pybind11-dev
+  python3-dev python3-venv python3-pip python3-pytest python3-tqdm python3-pil python3-matplotlib mypy patchelf
   python3-numpy python3-onnx libonnx-testdata openmpi-bin chromium
   qemu-user g++-aarch64-linux-gnu g++-riscv64-linux-gnu
 )

@@ -80,13 +80,19 @@ typedef struct onnxq_model {
   int32_t abi_version;
   int32_t num_inputs;
   int32_t num_outputs;
-  int32_t reserved;
+  /* Bytes of this structure; 0 if it ends with `run`. */
+  int32_t size;
   const char *name;
   const onnxq_tensor_info *inputs;
   const onnxq_tensor_info *outputs;
   /* Bytes that a run needs; 0 if none. */
   int64_t workspace_bytes;
   onnxq_run_function run;
+  /* What the code is for: a line for each variant, the best first, with its
+   * name, a tab, and the features that it needs beyond what every processor of
+   * its architecture has, such as "x86-64-v3\tavx2 bmi fma\n". A run chooses
+   * the first that the processor has, and fails if there is none. */
+  const char *targets;
 } onnxq_model;
 
 /* How long the parts of a model took in all runs so far: what the symbol

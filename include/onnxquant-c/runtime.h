@@ -45,7 +45,9 @@ enum {
   ONNXQ_BAD_LIBRARY = 4,
   /* The library was compiled for another version of the interface. */
   ONNXQ_BAD_VERSION = 5,
-  ONNXQ_NO_MEMORY = 6
+  ONNXQ_NO_MEMORY = 6,
+  /* The library needs features that this processor doesn't have. */
+  ONNXQ_BAD_PROCESSOR = 7
 };
 
 typedef struct onnxq_error {
@@ -69,7 +71,8 @@ typedef struct onnxq_tensor {
   int32_t owned;
 } onnxq_tensor;
 
-/* Loads a shared library made by `onnxq compile`. */
+/* Loads a shared library made by `onnxq compile`. That this processor has what
+ * the library needs is found out before any of its code runs. */
 int32_t onnxq_open(const char *path, onnxq_library **library,
                    onnxq_error *error);
 /* Unloads it; NULL is allowed. */
@@ -77,6 +80,13 @@ void onnxq_close(onnxq_library *library);
 /* What the library runs: names, types and shapes of inputs and outputs. Valid
  * until the library is closed. */
 const onnxq_model *onnxq_get(const onnxq_library *library);
+
+/* What a library was compiled for, as onnxq_model's `targets` says it, without
+ * loading it; ONNXQ_BAD_LIBRARY if the file doesn't say. */
+int32_t onnxq_read_targets(const char *path, char *text, size_t room);
+/* How many of these features, with spaces between, this processor doesn't have.
+ * They are listed in `missing`, which may be NULL. */
+int32_t onnxq_missing_features(const char *names, char *missing, size_t room);
 
 /* The position of an input or output by its name, -1 if there is none. */
 int32_t onnxq_find_input(const onnxq_model *model, const char *name);

@@ -2,6 +2,7 @@
 
 #include "OnnxQuant/Analysis/ModelInfo.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -211,4 +212,40 @@ ModelInfo onnxquant::getModelInfo(ModuleOp module) {
     function.walk([&](Operation *op) { countOp(op, info); });
   }
   return info;
+}
+
+/// Whether a value has at most 8 bits behind a dequantizer.
+static bool isDequantized(Value value) {
+  Operation *op = value.getDefiningOp();
+  auto node = dyn_cast_or_null<ir::NodeOpInterface>(op);
+  if (!node || node.getOnnxOpType() != "DequantizeLinear")
+    return false;
+  Type type = getElementTypeOrSelf(op->getOperand(0).getType());
+  return type.isInteger() && type.getIntOrFloatBitWidth() <= 8;
+}
+
+/// Whether a contraction computes with integers of 8 bits: by its operator, or
+/// by what both its factors come from.
+static bool isIntegerContraction(Operation *op) {
+  StringRef name = cast<ir::NodeOpInterface>(op).getOnnxOpType();
+  if (llvm::is_contained({"Conv", "ConvTranspose", "MatMul", "Gemm"}, name))
+    return isDequantized(op->getOperand(0)) && isDequantized(op->getOperand(1));
+  // Weights of 4 bits meet floats, and the other one has no integer form.
+  return name != "MatMulNBits" && name != "DeformConv";
+}
+
+IntegerShare onnxquant::getIntegerShare(ModuleOp module) {
+  IntegerShare share;
+  module.walk([&](Operation *op) {
+    if (!isContraction(op))
+      return;
+    bool isInteger = isIntegerContraction(op);
+    ++share.nodes;
+    share.integerNodes += isInteger;
+    std::optional<int64_t> macs = countMacs(op);
+    share.uncounted += !macs;
+    share.macs += macs.value_or(0);
+    share.integerMacs += isInteger ? macs.value_or(0) : 0;
+  });
+  return share;
 }

@@ -21,8 +21,8 @@ static constexpr std::pair<StringLiteral, CalibrationMethod> names[] = {
     {"entropy", CalibrationMethod::Entropy},
     {"percentile", CalibrationMethod::Percentile},
     {"mse", CalibrationMethod::Mse},
-    // The name that an early tool gave to minmax.
-    {"naive", CalibrationMethod::MinMax},
+    // The name that an early tool gave to averages of samples' extremes.
+    {"naive", CalibrationMethod::Average},
 };
 
 Expected<CalibrationMethod> onnxquant::parseMethod(StringRef name) {

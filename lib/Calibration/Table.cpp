@@ -2,11 +2,12 @@
 
 #include "OnnxQuant/Calibration/Table.h"
 #include "OnnxQuant/Support/AtomicFile.h"
+#include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/Json.h"
 #include "TableFlatBuffers.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Parallel.h"
+#include "TableForeign.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/ThreadPool.h"
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -49,6 +50,31 @@ Expected<TableFormat> onnxquant::tableFormat(StringRef path) {
               extension + "'");
 }
 
+Expected<std::vector<std::pair<std::string, TableFormat>>>
+onnxquant::tableFiles(StringRef path, bool ranges) {
+  std::vector<std::pair<std::string, TableFormat>> files;
+  auto add = [&](const Twine &name) -> Error {
+    Expected<TableFormat> format = tableFormat(name.str());
+    if (!format)
+      return format.takeError();
+    files.emplace_back(name.str(), ranges && *format == TableFormat::Statistics
+                                       ? TableFormat::Ranges
+                                       : *format);
+    return Error::success();
+  };
+  bool isBare =
+      !sys::path::filename(path).empty() && !sys::path::has_extension(path);
+  if (!isBare) {
+    if (Error error = add(path))
+      return error;
+    return files;
+  }
+  for (StringRef extension : {".json", ".flatbuffers", ".cache"})
+    if (Error error = add(path + extension))
+      return error;
+  return files;
+}
+
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
@@ -88,6 +114,8 @@ static Expected<Range> rangeOfThreshold(StringRef name, StringRef text) {
 }
 
 static Expected<RangeTable> rangesFromCache(StringRef text) {
+  if (isTensorRTCache(text))
+    return rangesFromTensorRT(text);
   RangeTable ranges;
   SmallVector<StringRef> lines;
   text.split(lines, '\n', -1, /*KeepEmpty=*/false);
@@ -135,6 +163,8 @@ static Expected<CalibrationTable> parseTable(StringRef text,
   const json::Object *object = root->getAsObject();
   if (!object)
     return fail("is no calibration table");
+  if (const json::Object *tensors = tensorsOfOnnxRuntime(*object))
+    return wrap(rangesFromOnnxRuntime(*tensors));
   if (!object->getString("format"))
     return wrap(rangesFromJson(*object));
   Expected<StatisticsTable> table = statisticsFromJson(text);
@@ -147,10 +177,9 @@ Expected<CalibrationTable> onnxquant::readTable(StringRef path) {
   Expected<TableFormat> format = tableFormat(path);
   if (!format)
     return format.takeError();
-  auto file = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
+  auto file = openInput(path, FileLimits::table);
   if (!file)
-    return fail(path + ": " + file.getError().message());
+    return fail(path + ": " + toString(file.takeError()));
   Expected<CalibrationTable> table = parseTable((*file)->getBuffer(), *format);
   if (!table)
     return fail(path + ": " + toString(table.takeError()));
@@ -223,13 +252,23 @@ Expected<RangeTable> onnxquant::computeRanges(const StatisticsTable &table,
   for (const auto &[name, statistics] : table.tensors)
     if (statistics.count > 0)
       jobs.push_back({name, &statistics});
-  parallelForEach(jobs, [&](Job &job) {
+  auto compute = [&](Job &job) {
     Expected<Range> range = computeRange(*job.statistics, options);
     if (range)
       job.range = *range;
     else
       job.problem = toString(range.takeError());
-  });
+  };
+  if (needsHistogram(options.method)) {
+    // Threads of its own: those that a process shares are missing in what is
+    // forked off from it.
+    DefaultThreadPool pool;
+    for (Job &job : jobs)
+      pool.async([&compute, &job] { compute(job); });
+    pool.wait();
+  } else {
+    for_each(jobs, compute);
+  }
   RangeTable ranges;
   for (const Job &job : jobs) {
     if (!job.problem.empty())

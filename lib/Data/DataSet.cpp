@@ -1,6 +1,8 @@
 // Samples chosen from sources, and checked against a model's inputs.
 
 #include "OnnxQuant/Data/DataSet.h"
+#include "OnnxQuant/Support/NearestName.h"
+#include "SourceSupport.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include <cstdlib>
@@ -10,13 +12,6 @@ using namespace onnxquant;
 
 static Error fail(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
-}
-
-static std::string shapeText(ArrayRef<int64_t> dims) {
-  std::string text = "[";
-  for (auto [index, dim] : enumerate(dims))
-    text += (index ? ", " : "") + (dim < 0 ? "?" : std::to_string(dim));
-  return text + "]";
 }
 
 /// Which of a source's samples are asked for.
@@ -32,7 +27,7 @@ static std::vector<int64_t> choose(int64_t size, const DataOptions &options) {
   return mine;
 }
 
-static Error checkOptions(const DataOptions &options) {
+Error onnxquant::checkDataOptions(const DataOptions &options) {
   auto least = [](StringRef name, int64_t value, int64_t bound) {
     return value >= bound ? Error::success()
                           : fail(name + " expects a number from " +
@@ -44,17 +39,55 @@ static Error checkOptions(const DataOptions &options) {
     return error;
   if (Error error = least("limit", options.limit, 0))
     return error;
-  return least("batch", options.batch, 1);
+  if (Error error = least("batch", options.batch, 1))
+    return error;
+  return checkSampleOptions(options.preprocess);
+}
+
+/// The names of a model's inputs, for an error about one.
+static std::string inputNames(ArrayRef<InputInfo> inputs) {
+  std::vector<std::string> names;
+  for (const InputInfo &input : inputs)
+    names.push_back(input.name);
+  return listNames(names);
+}
+
+/// Options that mean nothing for these samples.
+static Error refuseOptions(const DataOptions &options, bool hasImages,
+                           int64_t size, StringRef path) {
+  std::vector<std::string> given = options.preprocess.given();
+  if (!hasImages && !given.empty())
+    return fail(given[0] + " is for images, but " + path +
+                " holds arrays, which are taken as they are");
+  if (options.start >= size)
+    return fail("start leaves out all samples: " + path + " has " +
+                Twine(size));
+  return Error::success();
 }
 
 Expected<DataSet> DataSet::open(const DataOptions &options,
                                 std::vector<InputInfo> inputs) {
-  if (Error error = checkOptions(options))
+  if (Error error = checkDataOptions(options))
     return error;
   DataSet set;
   set.inputs = std::move(inputs);
+  set.sink = options.note;
+  set.said = std::make_shared<std::set<std::string>>();
+  if (options.source) {
+    set.uniform = options.source->isUniform();
+    set.streamed = options.source->isStream();
+    set.start = options.start, set.stride = options.stride;
+    set.limit = options.limit;
+    set.shard = options.shard, set.shards = options.shards;
+    if (!set.streamed)
+      set.chosen = choose(options.source->size(), options);
+    set.sources.emplace_back("", options.source);
+    return set;
+  }
   if (options.paths.empty())
     return fail("no data is given");
+  if (set.inputs.empty())
+    return fail("the model has no inputs");
   int64_t size = -1;
   set.uniform = true;
   for (StringRef text : options.paths) {
@@ -62,19 +95,18 @@ Expected<DataSet> DataSet::open(const DataOptions &options,
     StringRef name, path = text;
     if (text.contains('=') && !sys::fs::exists(text))
       std::tie(name, path) = text.split('=');
-    const InputInfo *input = set.inputs.empty() ? nullptr : &set.inputs[0];
+    const InputInfo *input = &set.inputs[0];
     if (!name.empty()) {
       auto found = find_if(
           set.inputs, [&](const InputInfo &info) { return info.name == name; });
       if (found == set.inputs.end())
-        return fail("the model has no input '" + name + "'");
+        return fail("the model has no input '" + name + "'; it has " +
+                    inputNames(set.inputs));
       input = &*found;
     }
-    if (!input)
-      return fail("the model has no inputs");
-    auto source = openSource(path, *input, /*onlyInput=*/!name.empty() ||
-                                               set.inputs.size() == 1,
-                             options.preprocess);
+    auto source = openSource(path, {set.inputs, *input, !name.empty(),
+                                    options.paths.size() == 1,
+                                    options.preprocess, options.note});
     if (!source)
       return source.takeError();
     if (size >= 0 && size != (*source)->size())
@@ -84,72 +116,167 @@ Expected<DataSet> DataSet::open(const DataOptions &options,
     set.uniform &= (*source)->isUniform();
     set.sources.emplace_back(name.str(), std::move(*source));
   }
+  if (Error error =
+          refuseOptions(options, set.imagePlan(), size, options.paths.front()))
+    return error;
   set.chosen = choose(size, options);
+  int64_t left = (size - options.start + options.stride - 1) / options.stride;
+  if (options.limit > left)
+    set.note("limit is " + std::to_string(options.limit) +
+             ", but there are only " + std::to_string(left) + " samples");
   return set;
 }
 
-/// Reshapes a tensor that has a first axis more or less than the input, and
-/// checks it.
-static Error fitTo(HostTensor &tensor, const InputInfo &input) {
-  auto fits = [&](ArrayRef<int64_t> dims) {
-    if (dims.size() != input.dims.size())
-      return false;
-    for (auto [have, want] : zip(dims, input.dims))
-      if (want >= 0 && have != want)
-        return false;
-    return true;
-  };
-  if (tensor.type != input.type)
-    return fail("input '" + input.name + "' expects elements of " +
-                typeName(input.type) + ", but got " + typeName(tensor.type));
-  if (!fits(tensor.dims)) {
+int64_t DataSet::streamPlace(int64_t index) const {
+  return start + stride * (shard + index * shards);
+}
+
+int64_t DataSet::streamSize() const {
+  int64_t known = sources[0].second->size();
+  int64_t all = known > start ? (known - start - 1) / stride + 1 : 0;
+  if (limit > 0 && known > 0)
+    all = std::min(all, limit);
+  return all > shard ? (all - shard - 1) / shards + 1 : 0;
+}
+
+bool DataSet::has(int64_t index) const {
+  if (!streamed)
+    return index < size();
+  if (limit > 0 && shard + index * shards >= limit)
+    return false;
+  return sources[0].second->has(streamPlace(index));
+}
+
+void DataSet::note(const std::string &message) const {
+  if (sink && said->insert(message).second)
+    sink(message);
+}
+
+const PreprocessPlan *DataSet::imagePlan() const {
+  for (const auto &[name, source] : sources)
+    if (const PreprocessPlan *plan = source->imagePlan())
+      return plan;
+  return nullptr;
+}
+
+std::string DataSet::placeOf(int64_t index) const {
+  return sources[0].second->placeOf(position(index));
+}
+
+std::string DataSet::describe(ArrayRef<int64_t> samples,
+                              const Tensors &tensors) const {
+  static constexpr size_t most = 4;
+  std::string text;
+  for (auto [i, sample] : enumerate(samples.take_front(most)))
+    text += (i ? "; " : "") + placeOf(sample);
+  if (samples.size() > most)
+    text += " and " + std::to_string(samples.size() - most) + " more";
+  text += " (";
+  for (auto [i, tensor] :
+       enumerate(ArrayRef(tensors).take_front(inputs.size())))
+    text += (i ? ", " : "") + tensor.name + ": " + shapeText(tensor.dims);
+  return text + ")";
+}
+
+std::string DataSet::explain(const std::string &failure,
+                             ArrayRef<int64_t> samples,
+                             const Tensors &tensors) const {
+  std::string text = describe(samples, tensors) + ": " + failure;
+  bool isOpen = any_of(inputs, [](const InputInfo &input) {
+    return is_contained(ArrayRef(input.dims).drop_front(!input.dims.empty()),
+                        -1);
+  });
+  if (!isOpen)
+    return text;
+  if (imagePlan())
+    return text + "; if the model can't take this size, give another one by "
+                  "--size HxW, or pad by --multiple-of N";
+  return text +
+         "; if the model can't take this shape, give samples of another "
+         "one, and say it by --input-shape " +
+         inputs[0].name + "=SHAPE";
+}
+
+/// Gives a tensor the input's type and, where it has a first axis more or less,
+/// its rank, and checks it.
+Error DataSet::fit(HostTensor &tensor, const InputInfo &input) const {
+  int32_t from = tensor.type;
+  Expected<bool> converted = convertElements(tensor, input.type);
+  if (!converted)
+    return fail("input '" + input.name + "' " +
+                toString(converted.takeError()));
+  if (*converted)
+    note("input '" + input.name + "': " + typeName(from) + " is converted to " +
+         typeName(input.type));
+  if (!fitsShape(tensor.dims, input.dims)) {
     std::vector<int64_t> wider = tensor.dims, narrower = tensor.dims;
     wider.insert(wider.begin(), 1);
     if (!narrower.empty() && narrower[0] == 1)
       narrower.erase(narrower.begin());
-    if (fits(wider))
+    if (fitsShape(wider, input.dims))
       tensor.dims = wider;
-    else if (fits(narrower))
+    else if (fitsShape(narrower, input.dims))
       tensor.dims = narrower;
     else
       return fail("input '" + input.name + "' expects shape " +
                   shapeText(input.dims) + ", but got " +
-                  shapeText(tensor.dims));
+                  shapeText(tensor.dims) + layoutHint(tensor.dims, input.dims));
   }
   tensor.name = input.name;
   return Error::success();
 }
 
-Expected<Tensors> DataSet::load(int64_t index) const {
+/// What the sources give for a sample.
+Expected<Tensors> DataSet::loadAll(int64_t index) const {
   Tensors given;
   for (const auto &[name, source] : sources) {
-    Expected<Tensors> loaded = source->load(chosen[index]);
+    Expected<Tensors> loaded = source->load(position(index));
     if (!loaded)
       return loaded.takeError();
     if (!name.empty() && loaded->size() != 1)
-      return fail("input '" + name +
-                  "' expects one tensor in a sample, but "
-                  "got " +
+      return fail(placeOf(index) + ": input '" + name +
+                  "' expects one tensor in a sample, but got " +
                   Twine(loaded->size()));
+    // Test data is in the order of inputs; its tensors' names count only if
+    // they are all those of inputs.
+    bool areKnown = all_of(*loaded, [&](const HostTensor &tensor) {
+      return any_of(inputs, [&](const InputInfo &input) {
+        return input.name == tensor.name;
+      });
+    });
     for (HostTensor &tensor : *loaded) {
       if (!name.empty())
         tensor.name = name;
+      else if (!areKnown)
+        tensor.name.clear();
       given.push_back(std::move(tensor));
     }
   }
+  return given;
+}
+
+Expected<Tensors> DataSet::load(int64_t index) const {
+  Expected<Tensors> loaded = loadAll(index);
+  if (!loaded)
+    return loaded.takeError();
+  Tensors &given = *loaded;
   Tensors ordered(inputs.size());
   std::vector<bool> used(given.size()), filled(inputs.size());
+  auto failHere = [&](const Twine &message) {
+    return fail(placeOf(index) + ": " + message);
+  };
   auto take = [&](size_t input, size_t tensor) {
     ordered[input] = std::move(given[tensor]);
     filled[input] = used[tensor] = true;
-    return fitTo(ordered[input], inputs[input]);
+    Error error = fit(ordered[input], inputs[input]);
+    return error ? failHere(toString(std::move(error))) : Error::success();
   };
   for (size_t i = 0; i < inputs.size(); ++i)
     for (size_t j = 0; j < given.size(); ++j)
       if (!filled[i] && !used[j] && given[j].name == inputs[i].name)
         if (Error error = take(i, j))
           return error;
-  // Files may hold other names; then the order counts.
+  // Those without a name are in the order of inputs.
   size_t next = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (filled[i])
@@ -157,13 +284,14 @@ Expected<Tensors> DataSet::load(int64_t index) const {
     while (next < given.size() && used[next])
       ++next;
     if (next == given.size())
-      return fail("input '" + inputs[i].name + "' is missing in a sample");
+      return failHere("input '" + inputs[i].name +
+                      "' is missing; the model has " + inputNames(inputs));
     if (Error error = take(i, next))
       return error;
   }
   if (llvm::is_contained(used, false))
-    return fail("the model has " + Twine(inputs.size()) +
-                " inputs, but a sample has " + Twine(given.size()));
+    return failHere("the model has " + Twine(inputs.size()) +
+                    " inputs, but a sample has " + Twine(given.size()));
   return ordered;
 }
 
@@ -184,8 +312,7 @@ Expected<Tensors> onnxquant::stack(ArrayRef<Tensors> samples) {
 Expected<std::optional<Tensors>> BatchReader::next() {
   std::vector<Tensors> samples;
   last.clear();
-  while (at < data.size() &&
-         static_cast<int64_t>(samples.size()) < options.batch) {
+  while (static_cast<int64_t>(samples.size()) < options.batch && data.has(at)) {
     Expected<Tensors> sample = data.load(at++);
     if (sample) {
       samples.push_back(std::move(*sample));

@@ -20,6 +20,10 @@ public:
         plan(std::move(plan)) {}
   int64_t size() const override { return file.dims()[0]; }
   bool isUniform() const override { return true; }
+  std::string placeOf(int64_t index) const override {
+    return placeIn(path, index, size());
+  }
+  const PreprocessPlan *imagePlan() const override { return &plan; }
   Expected<Tensors> load(int64_t index) const override {
     int64_t height = file.dims()[1], width = file.dims()[2];
     uint64_t bytes = height * width;
@@ -56,6 +60,8 @@ onnxquant::openIdx(StringRef path, const InputInfo &input,
     return fail(path + ": its images have no pixels");
   // Gray without asking; a plug-in would get three channels.
   SampleOptions gray = options;
+  if (gray.channels == "rgb" || gray.channels == "bgr")
+    return fail(path + ": holds gray images, but channels is " + gray.channels);
   if (gray.name.empty())
     gray.channels = "gray";
   Expected<Preprocess> preprocess = findPreprocess(gray.name);

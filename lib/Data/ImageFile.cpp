@@ -1,24 +1,22 @@
-// JPEG and PNG files to pixels.
+// JPEG, PNG, WebP and BMP files to pixels.
 
 #include "OnnxQuant/Data/Image.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "OnnxQuant/Support/InputFile.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
 #include <csetjmp>
 #include <cstdio>
 // After cstdio, which it needs.
 #include <jpeglib.h>
 #include <spng.h>
+#include <webp/decode.h>
 
 using namespace llvm;
 using namespace onnxquant;
 
-/// Larger images are taken for damaged ones.
-static constexpr uint32_t maxSide = 65500;
-static constexpr uint64_t maxPixels = 1u << 28;
-
 bool onnxquant::isImagePath(StringRef path) {
   std::string extension = sys::path::extension(path).lower();
-  return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
+  return is_contained({".jpg", ".jpeg", ".png", ".webp", ".bmp"}, extension);
 }
 
 namespace {
@@ -72,7 +70,7 @@ static bool decodeJpeg(StringRef bytes, Image &image, JpegErrors &errors) {
       info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
   info.out_color_space = inks ? JCS_CMYK : JCS_RGB;
   uint64_t total = static_cast<uint64_t>(info.image_width) * info.image_height;
-  if (total > maxPixels) {
+  if (total > maxImagePixels) {
     std::snprintf(errors.message, sizeof(errors.message),
                   "has too many pixels");
     jpeg_destroy_decompress(&info);
@@ -100,13 +98,14 @@ static std::string decodePng(StringRef bytes, Image &image) {
                                                           &spng_ctx_free);
   if (!png)
     return "not enough memory";
-  spng_set_image_limits(png.get(), maxSide, maxSide);
+  spng_set_image_limits(png.get(), maxImageSide, maxImageSide);
   spng_ihdr header;
   size_t size = 0;
   int code = spng_set_png_buffer(png.get(), bytes.data(), bytes.size());
   if (!code)
     code = spng_get_ihdr(png.get(), &header);
-  if (!code && static_cast<uint64_t>(header.width) * header.height > maxPixels)
+  if (!code &&
+      static_cast<uint64_t>(header.width) * header.height > maxImagePixels)
     return "has too many pixels";
   if (!code)
     code = spng_decoded_image_size(png.get(), SPNG_FMT_RGB8, &size);
@@ -120,24 +119,50 @@ static std::string decodePng(StringRef bytes, Image &image) {
   return code ? spng_strerror(code) : "";
 }
 
+/// An empty text if it worked. Of an animation, the error says so.
+static std::string decodeWebp(StringRef bytes, Image &image) {
+  const auto *data = reinterpret_cast<const uint8_t *>(bytes.data());
+  WebPBitstreamFeatures features;
+  if (WebPGetFeatures(data, bytes.size(), &features) != VP8_STATUS_OK)
+    return "is damaged";
+  if (features.has_animation)
+    return "is an animation";
+  if (static_cast<uint64_t>(features.width) * features.height > maxImagePixels)
+    return "has too many pixels";
+  image.width = features.width;
+  image.height = features.height;
+  image.pixels.resize(static_cast<size_t>(features.width) * features.height *
+                      3);
+  if (!WebPDecodeRGBInto(data, bytes.size(), image.pixels.data(),
+                         image.pixels.size(), features.width * 3))
+    return "is damaged";
+  return "";
+}
+
 Expected<Image> onnxquant::readImage(StringRef path) {
   auto fail = [&](const Twine &reason) {
     return createStringError(inconvertibleErrorCode(), path + ": " + reason);
   };
-  auto file = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
+  auto file = openInput(path, FileLimits::image);
   if (!file)
-    return fail(file.getError().message());
+    return fail(toString(file.takeError()));
   StringRef bytes = (*file)->getBuffer();
   Image image;
-  if (bytes.starts_with("\x89PNG")) {
-    std::string message = decodePng(bytes, image);
+  using Decoder = std::string (*)(StringRef, Image &);
+  auto decode = [&](StringRef kind, Decoder decoder) -> Expected<Image> {
+    std::string message = decoder(bytes, image);
     if (!message.empty())
-      return fail("is no readable PNG image (" + message + ")");
-    return image;
-  }
+      return fail("is no readable " + kind + " image (" + message + ")");
+    return std::move(image);
+  };
+  if (bytes.starts_with("\x89PNG"))
+    return decode("PNG", decodePng);
+  if (bytes.starts_with("RIFF") && bytes.substr(8).starts_with("WEBP"))
+    return decode("WebP", decodeWebp);
+  if (bytes.starts_with("BM"))
+    return decode("BMP", decodeBmp);
   if (!bytes.starts_with("\xff\xd8"))
-    return fail("is neither a JPEG nor a PNG image");
+    return fail("is no JPEG, PNG, WebP or BMP image");
   JpegErrors errors;
   if (!decodeJpeg(bytes, image, errors))
     return fail("is no readable JPEG image (" + Twine(errors.message) + ")");

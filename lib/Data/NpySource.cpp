@@ -94,8 +94,11 @@ public:
   InFileSource(StringRef path, std::vector<FileArray> arrays,
                std::vector<ArraySplit> splits)
       : path(path), arrays(std::move(arrays)), splits(std::move(splits)) {}
-  int64_t size() const override { return splits[0].count; }
+  int64_t size() const override { return countSamples(splits); }
   bool isUniform() const override { return true; }
+  std::string placeOf(int64_t index) const override {
+    return placeIn(path, index, size());
+  }
   Expected<Tensors> load(int64_t index) const override {
     Tensors samples;
     for (auto [place, split] : zip(arrays, splits)) {
@@ -105,7 +108,8 @@ public:
       sample.dims = split.dims;
       uint64_t bytes = sample.numElements() * elementBytes(sample.type);
       auto part = MemoryBuffer::getFileSlice(
-          path, bytes, place.offset + index * bytes, /*IsVolatile=*/true);
+          path, bytes, place.offset + (split.isShared ? 0 : index) * bytes,
+          /*IsVolatile=*/true);
       if (!part)
         return fail(path + ": " + part.getError().message());
       sample.data.assign((*part)->getBufferStart(), (*part)->getBufferEnd());
@@ -123,15 +127,19 @@ private:
 /// Arrays that can't be read in parts.
 class WholeSource : public DataSource {
 public:
-  WholeSource(HostTensor array, ArraySplit split)
-      : array(std::move(array)), split(std::move(split)) {}
+  WholeSource(StringRef path, HostTensor array, ArraySplit split)
+      : path(path), array(std::move(array)), split(std::move(split)) {}
   int64_t size() const override { return split.count; }
   bool isUniform() const override { return true; }
+  std::string placeOf(int64_t index) const override {
+    return placeIn(path, index, size());
+  }
   Expected<Tensors> load(int64_t index) const override {
     return Tensors{sliceOf(array, split, index)};
   }
 
 private:
+  std::string path;
   HostTensor array;
   ArraySplit split;
 };
@@ -188,5 +196,6 @@ onnxquant::openNpy(StringRef path, const InputInfo &input) {
   auto array = readNpy(path);
   if (!array)
     return array.takeError();
-  return std::make_unique<WholeSource>(std::move(*array), std::move(split));
+  return std::make_unique<WholeSource>(path, std::move(*array),
+                                       std::move(split));
 }

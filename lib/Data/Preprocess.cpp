@@ -1,14 +1,18 @@
 // Preprocessings: the described one, those of an early tool, and the registry.
 
 #include "OnnxQuant/Data/Preprocess.h"
+#include "OnnxQuant/Support/Numbers.h"
 #include "onnxquant-c/preprocess.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/DynamicLibrary.h"
+#include "llvm/Support/MathExtras.h"
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 
 using namespace llvm;
 using namespace onnxquant;
@@ -30,23 +34,26 @@ Expected<std::vector<double>> onnxquant::parseNumbers(StringRef option,
   SmallVector<StringRef> parts;
   SplitString(text, parts, ":,");
   for (StringRef part : parts) {
-    double number;
-    if (part.trim().getAsDouble(number) || !std::isfinite(number))
+    std::optional<double> number = parseNumber(part);
+    if (!number)
       return fail(option + " expects numbers, but got '" + text + "'");
-    numbers.push_back(number);
+    numbers.push_back(*number);
   }
   return numbers;
 }
 
-/// HEIGHTxWIDTH, or one number where `shorter` is given.
+/// HEIGHTxWIDTH or HEIGHT,WIDTH, or one number where `shorter` is given.
 static Error parseSize(StringRef option, StringRef text, int64_t &height,
                        int64_t &width, int64_t *shorter) {
   auto read = [](StringRef part, int64_t &value) {
-    return !part.getAsInteger(10, value) && value >= 1 && value <= maxSide;
+    return !part.trim().getAsInteger(10, value) && value >= 1 &&
+           value <= maxSide;
   };
-  auto [first, second] = text.split('x');
-  if (!text.contains('x') && shorter && read(text, *shorter))
+  size_t between = text.find_first_of("xX,");
+  if (between == StringRef::npos && shorter && read(text, *shorter))
     return Error::success();
+  StringRef first = text.take_front(between),
+            second = between == StringRef::npos ? "" : text.substr(between + 1);
   if (read(first, height) && read(second, width))
     return Error::success();
   return fail(option + " expects HEIGHTxWIDTH" +
@@ -63,43 +70,109 @@ static Error checkNumbers(StringRef option, ArrayRef<double> numbers,
               ", but got " + Twine(numbers.size()));
 }
 
-Expected<PreprocessPlan> onnxquant::planPreprocess(const SampleOptions &options,
-                                                   const InputInfo &input) {
-  PreprocessPlan plan;
-  plan.input = input;
-  ArrayRef<int64_t> dims = input.dims;
-  if (dims.size() != 4)
-    return fail("input '" + input.name +
-                "' expects images only if it has 4 dimensions, but it has " +
-                Twine(dims.size()));
-  bool lastIsColor = dims[3] == 3 || dims[3] == 1;
-  bool secondIsColor = dims[1] == 3 || dims[1] == 1;
-  if (options.layout.empty())
-    plan.nhwc = lastIsColor && !secondIsColor;
-  else if (options.layout == "nchw" || options.layout == "nhwc")
-    plan.nhwc = options.layout == "nhwc";
-  else
-    return fail("layout expects nchw or nhwc, but got '" + options.layout +
-                "'");
-  int64_t depth = dims[plan.nhwc ? 3 : 1];
-  if (options.channels.empty())
-    plan.gray = depth == 1;
-  else if (options.channels == "gray")
-    plan.gray = true;
-  else if (options.channels == "bgr")
-    plan.bgr = true;
-  else if (options.channels != "rgb")
-    return fail("channels expects rgb, bgr or gray, but got '" +
-                options.channels + "'");
-  std::string filter = options.filter;
-  if (filter.empty())
-    filter = StringRef(options.name).starts_with("preprocess_method")
-                 ? "bicubic"
-                 : "bilinear";
-  Expected<Filter> parsed = parseFilter(filter);
-  if (!parsed)
-    return parsed.takeError();
-  plan.filter = *parsed;
+std::vector<std::string> SampleOptions::given() const {
+  std::vector<std::string> names;
+  auto add = [&](StringRef option, bool isSet) {
+    if (isSet)
+      names.push_back(option.str());
+  };
+  add("preprocess", !name.empty());
+  add("size", !size.empty());
+  add("crop", !crop.empty());
+  add("filter", !filter.empty());
+  add("layout", !layout.empty());
+  add("channels", !channels.empty());
+  add("mean", !mean.empty());
+  add("scale", !scale.empty());
+  add("letterbox", letterbox);
+  add("multiple-of", multipleOf != 0);
+  add("pad-at", !padAt.empty());
+  add("pad-color", !padColor.empty());
+  return names;
+}
+
+/// A word that must be one of some.
+static Error checkWord(StringRef option, StringRef word,
+                       ArrayRef<StringRef> known) {
+  if (word.empty() || is_contained(known, word))
+    return Error::success();
+  std::string list;
+  for (auto [index, name] : enumerate(known))
+    list += (index == 0                  ? ""
+             : index + 1 == known.size() ? " or "
+                                         : ", ") +
+            name.str();
+  return fail(option + " expects " + list + ", but got '" + word + "'");
+}
+
+static Error checkPadding(const SampleOptions &options) {
+  if (options.multipleOf < 0 || options.multipleOf > maxSide)
+    return fail("multiple-of expects 1 to 32768, but got " +
+                Twine(options.multipleOf));
+  if (options.letterbox && !options.crop.empty())
+    return fail("letterbox pads what crop would cut: they don't go together");
+  bool pads = options.letterbox || options.multipleOf > 0;
+  if (!options.padColor.empty() && !pads)
+    return fail("pad-color is for letterbox and multiple-of");
+  if (!options.padAt.empty() && !options.letterbox)
+    return fail("pad-at is for letterbox");
+  for (double value : options.padColor)
+    if (value < 0 || value > 255 || value != std::floor(value))
+      return fail("pad-color expects whole numbers from 0 to 255");
+  return checkWord("pad-at", options.padAt, {"center", "corner"});
+}
+
+Error onnxquant::checkSampleOptions(const SampleOptions &options) {
+  if (Error error = checkWord("layout", options.layout, {"nchw", "nhwc"}))
+    return error;
+  if (Error error =
+          checkWord("channels", options.channels, {"rgb", "bgr", "gray"}))
+    return error;
+  if (!options.filter.empty())
+    if (Error error = parseFilter(options.filter).takeError())
+      return error;
+  int64_t height, width, shorter;
+  if (!options.crop.empty())
+    if (Error error = parseSize("crop", options.crop, height, width, nullptr))
+      return error;
+  if (!options.size.empty())
+    if (Error error = parseSize("size", options.size, height, width, &shorter))
+      return error;
+  if (Error error = findPreprocess(options.name).takeError())
+    return error;
+  // A plug-in gets the image and the input's shape, and does the rest itself.
+  bool isPlugin = isPluginPreprocess(options.name),
+       isOld = StringRef(options.name).starts_with("preprocess_method");
+  for (const std::string &name : options.given())
+    if ((isPlugin && !is_contained({"preprocess", "size", "layout"}, name)) ||
+        (isOld && (name == "mean" || name == "scale")))
+      return fail(name + " means nothing with preprocess " + options.name +
+                  ", which does that by itself");
+  return checkPadding(options);
+}
+
+/// Where an input has its channels, and how many of them images have.
+static Error planChannels(const SampleOptions &options, PreprocessPlan &plan) {
+  ArrayRef<int64_t> dims = plan.input.dims;
+  auto isColor = [](int64_t dim) { return dim == 3 || dim == 1; };
+  plan.nhwc = options.layout.empty() ? isColor(dims[3]) && !isColor(dims[1])
+                                     : options.layout == "nhwc";
+  int64_t depth = dims[plan.nhwc ? 3 : 1], other = dims[plan.nhwc ? 1 : 3];
+  if (!options.layout.empty() && depth >= 0 && !isColor(depth) &&
+      (isColor(other) || other < 0))
+    return fail("layout " + options.layout + " contradicts input '" +
+                plan.input.name + "' of shape " + shapeText(dims) +
+                ", which has its channels " + (plan.nhwc ? "second" : "last") +
+                ": say " + (plan.nhwc ? "nchw" : "nhwc") + ", or leave it out");
+  plan.gray =
+      options.channels.empty() ? depth == 1 : options.channels == "gray";
+  plan.bgr = options.channels == "bgr";
+  return Error::success();
+}
+
+/// The size that images get, and how.
+static Error planSize(const SampleOptions &options, PreprocessPlan &plan) {
+  ArrayRef<int64_t> dims = plan.input.dims;
   if (!options.crop.empty())
     if (Error error = parseSize("crop", options.crop, plan.cropHeight,
                                 plan.cropWidth, nullptr))
@@ -112,13 +185,52 @@ Expected<PreprocessPlan> onnxquant::planPreprocess(const SampleOptions &options,
     plan.height = std::max<int64_t>(dims[plan.nhwc ? 1 : 2], 0);
     plan.width = std::max<int64_t>(dims[plan.nhwc ? 2 : 3], 0);
   }
+  plan.letterbox = options.letterbox;
+  plan.padsCorner = options.padAt == "corner";
+  plan.multipleOf = options.multipleOf;
+  if (!plan.letterbox)
+    return Error::success();
+  if (plan.shorter)
+    plan.height = plan.width = std::exchange(plan.shorter, 0);
+  if (plan.height == 0 || plan.width == 0)
+    return fail("letterbox expects a size, since input '" + plan.input.name +
+                "' of shape " + shapeText(dims) + " states none");
+  return Error::success();
+}
+
+Expected<PreprocessPlan> onnxquant::planPreprocess(const SampleOptions &options,
+                                                   const InputInfo &input) {
+  PreprocessPlan plan;
+  plan.input = input;
+  if (input.dims.size() != 4)
+    return fail("input '" + input.name +
+                "' expects images only if it has 4 dimensions, but it has " +
+                Twine(input.dims.size()));
+  if (Error error = checkSampleOptions(options))
+    return error;
+  if (Error error = planChannels(options, plan))
+    return error;
+  std::string filter = options.filter;
+  if (filter.empty())
+    filter = StringRef(options.name).starts_with("preprocess_method")
+                 ? "bicubic"
+                 : "bilinear";
+  Expected<Filter> parsed = parseFilter(filter);
+  if (!parsed)
+    return parsed.takeError();
+  plan.filter = *parsed;
+  if (Error error = planSize(options, plan))
+    return error;
   int64_t channels = plan.gray ? 1 : 3;
   if (Error error = checkNumbers("mean", options.mean, channels))
     return error;
   if (Error error = checkNumbers("scale", options.scale, channels))
     return error;
+  if (Error error = checkNumbers("pad-color", options.padColor, channels))
+    return error;
   plan.mean = options.mean;
   plan.scale = options.scale;
+  plan.padColor = options.padColor;
   return plan;
 }
 
@@ -126,29 +238,98 @@ Expected<PreprocessPlan> onnxquant::planPreprocess(const SampleOptions &options,
 // Steps
 //===----------------------------------------------------------------------===//
 
+/// The size that an image is resized to.
+static std::pair<int64_t, int64_t> resizedSize(int64_t width, int64_t height,
+                                               const PreprocessPlan &plan) {
+  if (plan.shorter) {
+    bool wide = width >= height;
+    int64_t longer =
+        plan.shorter * std::max(width, height) / std::min(width, height);
+    return {wide ? longer : plan.shorter, wide ? plan.shorter : longer};
+  }
+  if (!plan.letterbox)
+    return {plan.width ? plan.width : width,
+            plan.height ? plan.height : height};
+  double ratio = std::min(static_cast<double>(plan.width) / width,
+                          static_cast<double>(plan.height) / height);
+  auto side = [&](int64_t length, int64_t room) {
+    return std::clamp<int64_t>(std::llrint(length * ratio), 1, room);
+  };
+  return {side(width, plan.width), side(height, plan.height)};
+}
+
+Expected<ImagePlacement> onnxquant::placeImage(int64_t width, int64_t height,
+                                               const PreprocessPlan &plan) {
+  ImagePlacement place;
+  std::tie(place.resizedWidth, place.resizedHeight) =
+      resizedSize(width, height, plan);
+  place.width = place.resizedWidth;
+  place.height = place.resizedHeight;
+  if (place.width > 4 * maxSide || place.height > 4 * maxSide)
+    return fail("would become " + Twine(place.height) + "x" +
+                Twine(place.width) + ", which is too large");
+  if (plan.cropHeight > 0) {
+    if (place.width < plan.cropWidth || place.height < plan.cropHeight)
+      return fail("has " + Twine(place.height) + "x" + Twine(place.width) +
+                  " pixels, too few for a crop of " + Twine(plan.cropHeight) +
+                  "x" + Twine(plan.cropWidth));
+    place.left = -((place.width - plan.cropWidth) / 2);
+    place.top = -((place.height - plan.cropHeight) / 2);
+    place.width = plan.cropWidth;
+    place.height = plan.cropHeight;
+  }
+  if (plan.letterbox) {
+    place.left = plan.padsCorner ? 0 : (plan.width - place.width) / 2;
+    place.top = plan.padsCorner ? 0 : (plan.height - place.height) / 2;
+    place.width = plan.width;
+    place.height = plan.height;
+  }
+  if (plan.multipleOf > 0) {
+    place.width = alignTo(place.width, plan.multipleOf);
+    place.height = alignTo(place.height, plan.multipleOf);
+  }
+  return place;
+}
+
+/// Puts an image onto a larger one of one color.
+static Image padImage(const Image &image, const ImagePlacement &place,
+                      const PreprocessPlan &plan) {
+  /// What YOLO's letterboxes have.
+  constexpr uint8_t gray = 114;
+  Image padded{place.width, place.height, image.channels, {}};
+  padded.pixels.resize(place.width * place.height * image.channels);
+  std::array<uint8_t, 3> color = {gray, gray, gray};
+  for (int64_t c = 0; c < image.channels && !plan.padColor.empty(); ++c) {
+    // The tensor's order may be the other way around.
+    int64_t from = plan.bgr ? image.channels - 1 - c : c;
+    color[c] = static_cast<uint8_t>(
+        plan.padColor[plan.padColor.size() == 1 ? 0 : from]);
+  }
+  for (size_t i = 0; i < padded.pixels.size(); ++i)
+    padded.pixels[i] = color[i % image.channels];
+  int64_t row = image.width * image.channels;
+  for (int64_t y = 0; y < image.height; ++y)
+    std::copy_n(image.pixels.begin() + y * row, row,
+                padded.pixels.begin() +
+                    ((place.top + y) * place.width + place.left) *
+                        image.channels);
+  return padded;
+}
+
 Expected<Image> onnxquant::fitImage(Image image, const PreprocessPlan &plan) {
   if (plan.gray)
     image = toGray(image);
-  int64_t width = plan.width ? plan.width : image.width;
-  int64_t height = plan.height ? plan.height : image.height;
-  if (plan.shorter) {
-    bool wide = image.width >= image.height;
-    int64_t longer = plan.shorter * std::max(image.width, image.height) /
-                     std::min(image.width, image.height);
-    width = wide ? longer : plan.shorter;
-    height = wide ? plan.shorter : longer;
+  Expected<ImagePlacement> place = placeImage(image.width, image.height, plan);
+  if (!place)
+    return place.takeError();
+  image = resize(image, place->resizedWidth, place->resizedHeight, plan.filter);
+  if (plan.cropHeight > 0) {
+    image = cropMiddle(image, plan.cropWidth, plan.cropHeight);
+    place->left = place->top = 0;
   }
-  if (width > 4 * maxSide || height > 4 * maxSide)
-    return fail("would become " + Twine(height) + "x" + Twine(width) +
-                ", which is too large");
-  image = resize(image, width, height, plan.filter);
-  if (plan.cropHeight == 0)
+  if (image.width == place->width && image.height == place->height)
     return image;
-  if (image.width < plan.cropWidth || image.height < plan.cropHeight)
-    return fail("has " + Twine(image.height) + "x" + Twine(image.width) +
-                " pixels, too few for a crop of " + Twine(plan.cropHeight) +
-                "x" + Twine(plan.cropWidth));
-  return cropMiddle(image, plan.cropWidth, plan.cropHeight);
+  return padImage(image, *place, plan);
 }
 
 /// A number in an input's type.
@@ -267,6 +448,7 @@ static Expected<HostTensor> preprocessMethod2(Image image,
 namespace {
 struct Registry {
   std::mutex mutex;
+  std::set<std::string> plugins;
   std::map<std::string, Preprocess> functions = {
       {"", describedPreprocess},
       {"preprocess_method1", preprocessMethod1},
@@ -295,6 +477,11 @@ Expected<Preprocess> onnxquant::findPreprocess(StringRef name) {
     if (!key.empty())
       known += (known.empty() ? "" : ", ") + key;
   return fail("there is no preprocessing '" + name + "'; there are " + known);
+}
+
+bool onnxquant::isPluginPreprocess(StringRef name) {
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  return registry().plugins.count(name.str()) > 0;
 }
 
 /// A plug-in's function behind the registry's interface.
@@ -342,8 +529,11 @@ Error onnxquant::loadPreprocessPlugin(StringRef path) {
   onnxq_preprocess_registry interface = {
       ONNXQ_PREPROCESS_VERSION, nullptr,
       [](void *, const char *name, onnxq_preprocess_function function) {
-        if (name && function)
-          registerPreprocess(name, wrap(name, function));
+        if (!name || !function)
+          return;
+        registerPreprocess(name, wrap(name, function));
+        std::lock_guard<std::mutex> lock(registry().mutex);
+        registry().plugins.insert(name);
       }};
   enter(&interface);
   return Error::success();

@@ -3,12 +3,14 @@
 #include "OnnxQuant/Data/DataSet.h"
 #include "OnnxQuant/Data/IdxFile.h"
 #include "OnnxQuant/Import/TensorFile.h"
+#include "OnnxQuant/Support/NearestName.h"
 #include "OnnxQuant/Support/NumPy.h"
 #include "SourceSupport.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include <map>
 
 using namespace llvm;
 using namespace onnxquant;
@@ -21,6 +23,24 @@ static Error fail(const Twine &message) {
 // Arrays
 //===----------------------------------------------------------------------===//
 
+const InputInfo &SourceRequest::inputOf(StringRef name) const {
+  for (const InputInfo &each : inputs)
+    if (!isNamed && each.name == name)
+      return each;
+  return input;
+}
+
+int64_t onnxquant::countSamples(ArrayRef<ArraySplit> splits) {
+  for (const ArraySplit &split : splits)
+    if (!split.isShared)
+      return split.count;
+  return 1;
+}
+
+std::string onnxquant::placeIn(StringRef path, int64_t index, int64_t count) {
+  return path.str() + (count > 1 ? ", sample " + std::to_string(index) : "");
+}
+
 ArraySplit onnxquant::splitArray(ArrayRef<int64_t> dims, const InputInfo &input,
                                  bool firstIsSamples) {
   ArraySplit split;
@@ -32,6 +52,7 @@ ArraySplit onnxquant::splitArray(ArrayRef<int64_t> dims, const InputInfo &input,
     split.dims.erase(split.dims.begin());
     return split;
   }
+  split.isShared = dims.empty() && rank == 0;
   if (!firstIsSamples || dims.empty() || rank == 0)
     return split;
   // As many entries as the model wants in a run, or single ones.
@@ -63,6 +84,7 @@ HostTensor onnxquant::sliceOf(const HostTensor &array, const ArraySplit &split,
   sample.type = array.type;
   sample.dims = split.dims;
   size_t bytes = sample.numElements() * elementBytes(sample.type);
+  index = split.isShared ? 0 : index;
   sample.data.assign(array.data.begin() + index * bytes,
                      array.data.begin() + (index + 1) * bytes);
   return sample;
@@ -73,10 +95,14 @@ namespace {
 /// Whole arrays in memory; those of an archive go together by name.
 class ArraySource : public DataSource {
 public:
-  ArraySource(std::vector<HostTensor> arrays, std::vector<ArraySplit> splits)
-      : arrays(std::move(arrays)), splits(std::move(splits)) {}
-  int64_t size() const override { return splits[0].count; }
+  ArraySource(StringRef path, std::vector<HostTensor> arrays,
+              std::vector<ArraySplit> splits)
+      : path(path), arrays(std::move(arrays)), splits(std::move(splits)) {}
+  int64_t size() const override { return countSamples(splits); }
   bool isUniform() const override { return true; }
+  std::string placeOf(int64_t index) const override {
+    return placeIn(path, index, size());
+  }
   Expected<Tensors> load(int64_t index) const override {
     Tensors sample;
     for (auto [array, split] : zip(arrays, splits))
@@ -85,6 +111,7 @@ public:
   }
 
 private:
+  std::string path;
   std::vector<HostTensor> arrays;
   std::vector<ArraySplit> splits;
 };
@@ -96,6 +123,7 @@ public:
       : folders(std::move(folders)) {}
   int64_t size() const override { return folders.size(); }
   std::string fileOf(int64_t index) const override { return folders[index]; }
+  std::string placeOf(int64_t index) const override { return folders[index]; }
   bool isUniform() const override { return folders.size() == 1; }
   Expected<Tensors> load(int64_t index) const override {
     Tensors sample;
@@ -126,10 +154,11 @@ public:
         plan(std::move(plan)) {}
   int64_t size() const override { return files.size(); }
   bool isUniform() const override {
-    return files.size() == 1 || plan.cropHeight > 0 ||
-           (plan.height > 0 && plan.width > 0);
+    return files.size() == 1 || plan.hasFixedSize();
   }
   std::string fileOf(int64_t index) const override { return files[index]; }
+  std::string placeOf(int64_t index) const override { return files[index]; }
+  const PreprocessPlan *imagePlan() const override { return &plan; }
   Expected<Tensors> load(int64_t index) const override {
     Expected<Image> image = readImage(files[index]);
     if (!image)
@@ -159,12 +188,21 @@ public:
     return parts.size() == 1 && parts[0]->isUniform();
   }
   Expected<Tensors> load(int64_t index) const override {
-    size_t part =
-        std::upper_bound(ends.begin(), ends.end(), index) - ends.begin();
-    return parts[part]->load(index - (part ? ends[part - 1] : 0));
+    size_t part = find(index);
+    return parts[part]->load(index - startOf(part));
+  }
+  std::string placeOf(int64_t index) const override {
+    size_t part = find(index);
+    return parts[part]->placeOf(index - startOf(part));
   }
 
 private:
+  /// The source that a sample is in.
+  size_t find(int64_t index) const {
+    return std::upper_bound(ends.begin(), ends.end(), index) - ends.begin();
+  }
+  int64_t startOf(size_t part) const { return part ? ends[part - 1] : 0; }
+
   std::vector<std::unique_ptr<DataSource>> parts;
   std::vector<int64_t> ends;
 };
@@ -177,46 +215,140 @@ private:
 
 Expected<std::vector<ArraySplit>>
 onnxquant::splitArrays(StringRef path, ArrayRef<HostTensor> arrays,
-                       const InputInfo &input, bool onlyInput,
-                       bool firstIsSamples) {
-  if (arrays.empty())
-    return fail(path + ": holds no array");
+                       const SourceRequest &request, FirstAxis axis) {
   std::vector<ArraySplit> splits;
   for (const HostTensor &array : arrays) {
-    if (onlyInput || arrays.size() == 1)
-      splits.push_back(splitArray(array.dims, input, firstIsSamples));
-    else {
-      // Inputs of other ranks: the first axis counts samples.
-      InputInfo own{array.name, array.type, array.dims};
-      if (!own.dims.empty())
-        own.dims[0] = 1;
-      splits.push_back(splitArray(array.dims, own, firstIsSamples));
-    }
-    if (splits.back().count != splits[0].count)
-      return fail(path + ": arrays differ in their number of samples");
+    const InputInfo &input = request.inputOf(array.name);
+    bool isStatic = !input.dims.empty() && input.dims[0] > 0;
+    splits.push_back(
+        splitArray(array.dims, input, axis == FirstAxis::Samples || isStatic));
   }
+  int64_t count = countSamples(splits);
+  for (auto [array, split] : zip(arrays, splits))
+    if (!split.isShared && split.count != count)
+      return fail(path + ": arrays differ in their number of samples: '" +
+                  array.name + "' has " + Twine(split.count) + ", '" +
+                  arrays[0].name + "' has " + Twine(count));
   return splits;
 }
 
 static Expected<std::unique_ptr<DataSource>>
 openArrays(StringRef path, std::vector<HostTensor> arrays,
-           const InputInfo &input, bool onlyInput, bool firstIsSamples) {
-  auto splits = splitArrays(path, arrays, input, onlyInput, firstIsSamples);
+           const SourceRequest &request, FirstAxis axis) {
+  auto splits = splitArrays(path, arrays, request, axis);
   if (!splits)
     return splits.takeError();
-  return std::make_unique<ArraySource>(std::move(arrays), std::move(*splits));
+  return std::make_unique<ArraySource>(path, std::move(arrays),
+                                       std::move(*splits));
 }
 
 static Expected<std::unique_ptr<DataSource>>
 openPlaces(StringRef path, std::vector<FileArray> places,
-           const InputInfo &input, bool onlyInput, bool firstIsSamples) {
+           const SourceRequest &request, FirstAxis axis) {
   std::vector<HostTensor> arrays;
   for (const FileArray &place : places)
     arrays.push_back(place.array);
-  auto splits = splitArrays(path, arrays, input, onlyInput, firstIsSamples);
+  auto splits = splitArrays(path, arrays, request, axis);
   if (!splits)
     return splits.takeError();
   return openInFile(path, std::move(places), std::move(*splits));
+}
+
+/// Which arrays of an archive are for the model's inputs, by their names. A
+/// name that the model doesn't have is refused: taking such arrays in order
+/// would exchange inputs silently.
+static Expected<std::vector<size_t>>
+chooseArrays(StringRef path, const std::vector<std::string> &names,
+             const SourceRequest &request) {
+  if (names.empty())
+    return fail(path + ": holds no array");
+  std::vector<size_t> all;
+  for (size_t i = 0; i < names.size(); ++i)
+    all.push_back(i);
+  if (request.isNamed) {
+    auto found = llvm::find(names, request.input.name);
+    if (found != names.end())
+      return std::vector<size_t>{static_cast<size_t>(found - names.begin())};
+    if (names.size() == 1)
+      return all;
+    return fail(path + ": has no array '" + request.input.name +
+                "'; it holds " + listNames(names));
+  }
+  std::vector<std::string> inputs, unknown, missing;
+  for (const InputInfo &input : request.inputs) {
+    inputs.push_back(input.name);
+    if (!is_contained(names, input.name))
+      missing.push_back(input.name);
+  }
+  for (const std::string &name : names)
+    if (!is_contained(inputs, name))
+      unknown.push_back(name);
+  if (!unknown.empty())
+    return fail(path + ": holds " + listNames(unknown) +
+                ", but the model has no such input" +
+                (unknown.size() > 1 ? "s" : "") + "; it has " +
+                listNames(inputs));
+  if (!missing.empty() && request.isOnlySource)
+    return fail(path + ": has no array for input " + listNames(missing) +
+                "; it holds " + listNames(names));
+  return all;
+}
+
+static Expected<std::unique_ptr<DataSource>>
+openNpz(StringRef path, const SourceRequest &request) {
+  auto pick = [&](auto &arrays, auto nameOf) -> Error {
+    std::vector<std::string> names;
+    for (const auto &array : arrays)
+      names.push_back(nameOf(array));
+    auto chosen = chooseArrays(path, names, request);
+    if (!chosen)
+      return chosen.takeError();
+    std::decay_t<decltype(arrays)> kept;
+    for (size_t index : *chosen)
+      kept.push_back(std::move(arrays[index]));
+    arrays = std::move(kept);
+    return Error::success();
+  };
+  auto places = findNpzArrays(path);
+  if (!places)
+    return places.takeError();
+  if (*places) {
+    if (Error error = pick(
+            **places, [](const FileArray &place) { return place.array.name; }))
+      return error;
+    return openPlaces(path, std::move(**places), request, FirstAxis::Samples);
+  }
+  auto arrays = readNpz(path);
+  if (!arrays)
+    return arrays.takeError();
+  if (Error error =
+          pick(*arrays, [](const HostTensor &array) { return array.name; }))
+    return error;
+  return openArrays(path, std::move(*arrays), request, FirstAxis::Samples);
+}
+
+/// A tensor's own name counts if the model has such an input; many files have
+/// another one, or none.
+static std::string nameInModel(StringRef name, const SourceRequest &request) {
+  for (const InputInfo &input : request.inputs)
+    if (input.name == name)
+      return name.str();
+  return "";
+}
+
+static Expected<std::unique_ptr<DataSource>>
+openPb(StringRef path, const SourceRequest &request) {
+  if (std::optional<TensorPlace> place = locateTensorProto(path)) {
+    place->tensor.name = nameInModel(place->tensor.name, request);
+    return openPlaces(path, {{place->tensor, place->offset}}, request,
+                      FirstAxis::SamplesOfStatic);
+  }
+  auto tensor = readTensorProto(path);
+  if (!tensor)
+    return tensor.takeError();
+  tensor->name = nameInModel(tensor->name, request);
+  return openArrays(path, {std::move(*tensor)}, request,
+                    FirstAxis::SamplesOfStatic);
 }
 
 static Expected<std::unique_ptr<DataSource>>
@@ -232,40 +364,38 @@ openImages(std::vector<std::string> files, const InputInfo &input,
 }
 
 static Expected<std::unique_ptr<DataSource>>
-openFile(StringRef path, const InputInfo &input, bool onlyInput,
-         const SampleOptions &preprocess) {
+openFile(StringRef path, const SourceRequest &request) {
   StringRef extension = sys::path::extension(path);
   if (isImagePath(path))
-    return openImages({path.str()}, input, preprocess);
+    return openImages({path.str()}, request.input, request.preprocess);
   if (extension == ".npy")
-    return openNpy(path, input);
-  if (extension == ".npz") {
-    auto places = findNpzArrays(path);
-    if (!places)
-      return places.takeError();
-    if (*places)
-      return openPlaces(path, std::move(**places), input, onlyInput,
-                        /*firstIsSamples=*/true);
-    auto arrays = readNpz(path);
-    if (!arrays)
-      return arrays.takeError();
-    return openArrays(path, std::move(*arrays), input, onlyInput,
-                      /*firstIsSamples=*/true);
-  }
-  if (extension == ".pb") {
-    if (std::optional<TensorPlace> place = locateTensorProto(path))
-      return openPlaces(path, {{place->tensor, place->offset}}, input,
-                        onlyInput, /*firstIsSamples=*/false);
-    auto tensor = readTensorProto(path);
-    if (!tensor)
-      return tensor.takeError();
-    return openArrays(path, {std::move(*tensor)}, input, onlyInput,
-                      /*firstIsSamples=*/false);
-  }
+    return openNpy(path, request.input);
+  if (extension == ".npz")
+    return openNpz(path, request);
+  if (extension == ".pb")
+    return openPb(path, request);
   if (isIdxFile(path))
-    return openIdx(path, input, preprocess);
-  return fail(path + ": expects a folder, an image, .npy, .npz, .pb or an idx "
-                     "file, but got another kind of file");
+    return openIdx(path, request.input, request.preprocess);
+  return fail(path + ": expects a folder, an image (JPEG, PNG, WebP, BMP), "
+                     ".npy, .npz, .pb, an idx file or a list of files (.txt), "
+                     "but got another kind of file");
+}
+
+/// Several files, in this order.
+static Expected<std::unique_ptr<DataSource>>
+openFiles(std::vector<std::string> files, const SourceRequest &request) {
+  if (llvm::all_of(files, [](StringRef file) { return isImagePath(file); }))
+    return openImages(std::move(files), request.input, request.preprocess);
+  std::vector<std::unique_ptr<DataSource>> parts;
+  for (const std::string &file : files) {
+    auto part = openFile(file, request);
+    if (!part)
+      return part.takeError();
+    if ((*part)->imagePlan())
+      return fail(file + ": is an image, but other files are none");
+    parts.push_back(std::move(*part));
+  }
+  return std::make_unique<ChainSource>(std::move(parts));
 }
 
 /// Names below a folder, sorted; with `nested`, also in folders within.
@@ -275,7 +405,8 @@ static std::vector<std::string> listFolder(StringRef path, bool nested) {
   if (nested) {
     for (sys::fs::recursive_directory_iterator at(path, code), end;
          at != end && !code; at.increment(code))
-      names.push_back(at->path());
+      if (at->type() != sys::fs::file_type::directory_file)
+        names.push_back(at->path());
   } else {
     for (sys::fs::directory_iterator at(path, code), end; at != end && !code;
          at.increment(code))
@@ -301,46 +432,74 @@ static std::vector<std::string> testDataFolders(StringRef path) {
   return folders;
 }
 
+/// `2 .gif, 1 .txt`: files that are no samples, by their endings.
+static std::string countEndings(ArrayRef<std::string> files) {
+  std::map<std::string, int64_t> counts;
+  for (StringRef file : files) {
+    std::string ending = sys::path::extension(file).lower();
+    ++counts[ending.empty() ? "without an ending" : ending];
+  }
+  std::string text;
+  for (const auto &[ending, count] : counts)
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + ending;
+  return text;
+}
+
 static Expected<std::unique_ptr<DataSource>>
-openFolder(StringRef path, const InputInfo &input, bool onlyInput,
-           const SampleOptions &preprocess) {
+openFolder(StringRef path, const SourceRequest &request) {
   if (std::vector<std::string> folders = testDataFolders(path);
       !folders.empty())
     return std::make_unique<TestDataSource>(std::move(folders));
   if (sys::fs::exists(path + "/input_0.pb"))
     return std::make_unique<TestDataSource>(
         std::vector<std::string>{path.str()});
-  std::vector<std::string> images, arrays;
+  std::vector<std::string> images, arrays, others;
   for (std::string &name : listFolder(path, /*nested=*/true)) {
-    if (isImagePath(name))
-      images.push_back(std::move(name));
-    else if (StringRef extension = sys::path::extension(name);
-             extension == ".npy" || extension == ".npz" || extension == ".pb")
-      arrays.push_back(std::move(name));
+    StringRef extension = sys::path::extension(name);
+    bool isArray =
+        extension == ".npy" || extension == ".npz" || extension == ".pb";
+    // Hidden files are the system's own.
+    if (sys::path::filename(name).starts_with("."))
+      continue;
+    (isImagePath(name) ? images
+     : isArray         ? arrays
+                       : others)
+        .push_back(std::move(name));
   }
+  if (images.empty() && arrays.empty())
+    return fail(path +
+                ": has no samples (images: JPEG, PNG, WebP, BMP; .npy, "
+                ".npz, .pb files or test_data_set_* folders)" +
+                (others.empty() ? "" : "; found " + countEndings(others)));
   if (!images.empty())
-    return openImages(std::move(images), input, preprocess);
-  std::vector<std::unique_ptr<DataSource>> parts;
-  for (const std::string &file : arrays) {
-    auto part = openFile(file, input, onlyInput, preprocess);
-    if (!part)
-      return part.takeError();
-    parts.push_back(std::move(*part));
-  }
-  if (parts.empty())
-    return fail(path + ": has no samples (images, .npy, .npz, .pb files or "
-                       "test_data_set_* folders)");
-  return std::make_unique<ChainSource>(std::move(parts));
+    others.insert(others.end(), arrays.begin(), arrays.end());
+  if (!others.empty() && request.note)
+    request.note(path.str() + ": left out " + countEndings(others));
+  return openFiles(images.empty() ? std::move(arrays) : std::move(images),
+                   request);
 }
 
 Expected<std::unique_ptr<DataSource>>
-onnxquant::openSource(StringRef path, const InputInfo &input, bool onlyInput,
-                      const SampleOptions &preprocess) {
-  if (!sys::fs::exists(path))
-    return fail(path + ": no such file or folder");
-  auto source = sys::fs::is_directory(path)
-                    ? openFolder(path, input, onlyInput, preprocess)
-                    : openFile(path, input, onlyInput, preprocess);
+onnxquant::openSource(StringRef path, const SourceRequest &request) {
+  auto open = [&]() -> Expected<std::unique_ptr<DataSource>> {
+    if (!sys::fs::exists(path) && isPattern(path)) {
+      std::vector<std::string> files = expandPattern(path);
+      if (files.empty())
+        return fail(path + ": names no file");
+      return openFiles(std::move(files), request);
+    }
+    if (!sys::fs::exists(path))
+      return fail(path + ": no such file or folder");
+    if (sys::fs::is_directory(path))
+      return openFolder(path, request);
+    if (sys::path::extension(path) != ".txt")
+      return openFile(path, request);
+    auto files = readFileList(path);
+    if (!files)
+      return files.takeError();
+    return openFiles(std::move(*files), request);
+  };
+  auto source = open();
   if (source && (*source)->size() == 0)
     return fail(path + ": has no samples");
   return source;

@@ -10,7 +10,8 @@ using namespace llvm;
 using namespace onnxquant;
 using namespace onnxquant::debugging;
 
-/// Noise to signal from which a tensor is called bad: 20 dB.
+/// Noise to signal from which a tensor is called bad: noise of a tenth of the
+/// signal, 20 dB.
 static constexpr double badRatio = 0.01;
 /// A range this much wider than the values wastes two bits.
 static constexpr double wideRange = 4;
@@ -30,7 +31,7 @@ public:
   Adviser(const DebugTensor &tensor, ArrayRef<const DebugWeight *> weights)
       : tensor(tensor), weights(weights) {}
 
-  std::vector<std::string> run() {
+  std::vector<Advice> run() {
     isBad = tensor.added() > badRatio;
     checkRange();
     for (const DebugWeight *weight : weights)
@@ -42,7 +43,9 @@ public:
   }
 
 private:
-  void add(std::string text) { advice.push_back(std::move(text)); }
+  void add(std::string text, StringRef option = "", StringRef value = "") {
+    advice.push_back({std::move(text), option.str(), value.str()});
+  }
   void checkRange();
   void checkWeight(const DebugWeight &weight);
   void checkBias(const DebugWeight &weight);
@@ -52,10 +55,14 @@ private:
   const DebugTensor &tensor;
   ArrayRef<const DebugWeight *> weights;
   bool isBad = false;
-  std::vector<std::string> advice;
+  std::vector<Advice> advice;
 };
 
 } // namespace
+
+bool debugging::isBadRatio(double noiseToSignal) {
+  return noiseToSignal > badRatio;
+}
 
 static std::string number(double value) {
   std::string text;
@@ -80,8 +87,7 @@ void Adviser::checkRange() {
         number(least) + " to " + number(most) +
         ", and are cut off; they reach from " + number(tensor.errors.min) +
         " to " + number(tensor.errors.max) +
-        ". Calibrate with more samples of the same kind, or with --method "
-        "minmax.");
+        ". Calibrate with samples of the same kind as these.");
     return;
   }
   double span = tensor.errors.max - tensor.errors.min;
@@ -96,7 +102,8 @@ void Adviser::checkRange() {
            !StringRef(tensor.stored.type).ends_with("16"))
     add("Few large values stretch the range. Try --method percentile or mse, "
         "or 16 bits: --int16-tensors '" +
-        tensor.name + "'.");
+            tensor.name + "'.",
+        "int16-tensors", tensor.name);
 }
 
 void Adviser::checkWeight(const DebugWeight &weight) {
@@ -117,12 +124,14 @@ void Adviser::checkWeight(const DebugWeight &weight) {
   }
   if (weight.stored.scales.size() == 1 && most > unlikeChannels * least)
     add("The channels of the weights '" + weight.name + "' differ " +
-        number(most / least) +
-        " times in size and have one scale. Try --per-channel.");
+            number(most / least) +
+            " times in size and have one scale. Try --per-channel.",
+        "per-channel", "true");
   else if (weight.errors.noiseToSignal() > badRatio &&
            StringRef(weight.stored.type).ends_with("4"))
     add("4 bits are few for the weights '" + weight.name +
-        "'. Try --block-size 32, or 8 bits.");
+            "'. Try --block-size 32, or 8 bits.",
+        "block-size", "32");
 }
 
 void Adviser::checkBias(const DebugWeight &weight) {
@@ -139,10 +148,11 @@ void Adviser::checkChannels() {
   int64_t dead = tensor.errors.deadChannels();
   if (dead > 0 && tensor.stored.type != "" && isBad)
     add(std::to_string(dead) + " of " +
-        std::to_string(tensor.errors.channels.size()) +
-        " channels became constant: they are small beside the others, which "
-        "share their scale. Try 16 bits: --int16-tensors '" +
-        tensor.name + "'.");
+            std::to_string(tensor.errors.channels.size()) +
+            " channels became constant: they are small beside the others, "
+            "which share their scale. Try 16 bits: --int16-tensors '" +
+            tensor.name + "'.",
+        "int16-tensors", tensor.name);
 }
 
 void Adviser::lastResort() {
@@ -150,14 +160,15 @@ void Adviser::lastResort() {
     add("Its scale is that of each input's extremes. Try a static range from "
         "data, without --dynamic.");
   if (!tensor.node.empty())
-    add("Leave the node in float: --nodes-to-exclude '" + tensor.node + "'.");
+    add("Leave the node in float: --nodes-to-exclude '" + tensor.node + "'.",
+        "nodes-to-exclude", tensor.node);
   if (!tensor.stored.type.empty() && !tensor.stored.dynamic &&
       !StringRef(tensor.stored.type).ends_with("16"))
-    add("Store the tensor in 16 bits: --int16-tensors '" + tensor.name + "'.");
+    add("Store the tensor in 16 bits: --int16-tensors '" + tensor.name + "'.",
+        "int16-tensors", tensor.name);
 }
 
-std::vector<std::string>
-debugging::adviseOn(const DebugTensor &tensor,
-                    ArrayRef<const DebugWeight *> weights) {
+std::vector<Advice> debugging::adviseOn(const DebugTensor &tensor,
+                                        ArrayRef<const DebugWeight *> weights) {
   return Adviser(tensor, weights).run();
 }

@@ -21,16 +21,15 @@ static std::string nameOf(Value value) {
 }
 
 ComparisonPlan::ComparisonPlan(func::FuncOp real, func::FuncOp quant,
-                               const GraphMatch &match)
+                               const GraphMatch &match,
+                               ArrayRef<TakenBranch> realBranches,
+                               ArrayRef<TakenBranch> quantBranches)
     : realGraph(real), quantGraph(quant), match(match), realProber(real),
       quantProber(quant) {
-  for (auto [index, op] : llvm::enumerate(real.getBody().front()))
-    order[&op] = static_cast<int64_t>(index) + 1;
+  for (auto [index, op] : llvm::enumerate(nodesOf(real)))
+    order[op] = static_cast<int64_t>(index) + 1;
   // Probes add nodes; those that are there now are the model's.
-  SmallVector<Operation *> nodes;
-  for (Operation &op : quant.getBody().front())
-    nodes.push_back(&op);
-  for (Operation *op : nodes) {
+  for (Operation *op : nodesOf(quant)) {
     if (isQuantizer(op) || isa<ir::DynamicQuantizeLinearOp>(op)) {
       // Weights may be quantized in the graph; they are compared as weights.
       if (!ir::getConstant(op->getOperand(0)))
@@ -47,6 +46,12 @@ ComparisonPlan::ComparisonPlan(func::FuncOp real, func::FuncOp quant,
     }
   }
   addOutputs();
+  for (const TakenBranch &branch : realBranches)
+    realConditions.push_back(realProber.add(branch.condition));
+  for (const TakenBranch &branch : quantBranches)
+    quantConditions.push_back(quantProber.add(branch.condition));
+  realProber.finish();
+  quantProber.finish();
   llvm::stable_sort(tensors, [](const TensorPlan &a, const TensorPlan &b) {
     return a.tensor.order < b.tensor.order;
   });
@@ -66,14 +71,15 @@ TensorPlan &ComparisonPlan::planOf(Value real) {
     plan.tensor.opType = "input";
   }
   if (isa<RankedTensorType>(real.getType()))
-    plan.channelAxis = channelAxisOf(real);
+    if (plan.channelAxis = channelAxisOf(real); plan.channelAxis >= 0)
+      plan.channelAxis += depthOf(real);
   plan.real = realProber.add(real);
   return plan;
 }
 
 void ComparisonPlan::addPoint(Value before, const QuantTensor &quantized) {
   Value real = match.real(quantized.value);
-  if (!real) {
+  if (!real || !Prober::canSee(real) || !Prober::canSee(quantized.value)) {
     unmatched.push_back(nameOf(before ? before : quantized.value));
     return;
   }
@@ -96,7 +102,8 @@ void ComparisonPlan::addLayer(Operation *quant, Operation *real) {
   QuantTensor tensor = viewTensor(result);
   bool isReal =
       isa<FloatType>(cast<TensorType>(result.getType()).getElementType());
-  if (!isReal && !tensor.isQuantized())
+  if ((!isReal && !tensor.isQuantized()) || !Prober::canSee(result) ||
+      !Prober::canSee(match.real(result)))
     return;
   TensorPlan &plan = planOf(match.real(result));
   plan.tensor.node = nameOfNode(real);
@@ -136,6 +143,7 @@ void ComparisonPlan::addOutputs() {
     plan.tensor.isOutput = true;
     if (plan.tensor.name.empty() && name)
       plan.tensor.name = name.str();
+    plan.tensor.outputName = name ? name.str() : plan.tensor.name;
     if (!plan.quant)
       plan.quant = quantProber.add(quant);
   }
@@ -200,7 +208,7 @@ static int64_t countBeyond(ArrayRef<float> values, const StoredAs &stored) {
 void debugging::addRun(TensorPlan &plan, const std::vector<HostTensor> &inputs,
                        const std::vector<HostTensor> &real,
                        const std::vector<HostTensor> &quant) {
-  DebugTensor &tensor = plan.tensor;
+  DebugTensor &tensor = *plan.sums;
   std::vector<float> realStorage, quantStorage, storage;
   const HostTensor &right = plan.real.get(inputs, real);
   ArrayRef<float> realValues = floatsOf(right, realStorage);

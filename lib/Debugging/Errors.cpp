@@ -29,6 +29,8 @@ void ErrorSums::addOne(float right, float other, ChannelErrors &channel) {
   ++count;
   channel.signal += x * x;
   channel.noise += error * error;
+  channel.difference += error;
+  ++channel.count;
   otherEnergy += y * y;
   dot += x * y;
   maxError = std::max(maxError, std::fabs(error));
@@ -89,6 +91,8 @@ double ErrorSums::decibels() const {
 double ErrorSums::noiseToSignal() const {
   return std::pow(10.0, -decibels() / 10);
 }
+
+double ErrorSums::noiseShare() const { return std::sqrt(noiseToSignal()); }
 
 double ErrorSums::cosine() const {
   double product = std::sqrt(signal) * std::sqrt(otherEnergy);

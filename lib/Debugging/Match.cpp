@@ -45,20 +45,24 @@ static bool isSameRole(StringRef role, Operation *real) {
 
 template <typename Function>
 static void forEachTensor(func::FuncOp graph, Function function) {
-  Block &body = graph.getBody().front();
-  for (Value argument : body.getArguments())
+  for (Value argument : graph.getBody().front().getArguments())
     function(argument);
-  for (Operation &op : body)
-    if (isa<ir::NodeOpInterface>(op))
-      for (Value result : op.getResults())
-        function(result);
+  for (Operation *op : nodesOf(graph)) {
+    if (!isa<ir::NodeOpInterface>(op))
+      continue;
+    for (Value result : op->getResults())
+      function(result);
+    if (isa<ir::LoopOp, ir::ScanOp>(op))
+      for (Value argument : op->getRegion(0).front().getArguments())
+        function(argument);
+  }
 }
 
 GraphMatch::GraphMatch(func::FuncOp real, func::FuncOp quant)
     : realGraph(real), quantGraph(quant) {
   matchNames();
-  for (Operation &op : quant.getBody().front())
-    visit(&op);
+  for (Operation *op : nodesOf(quant))
+    visit(op);
 }
 
 void GraphMatch::matchNames() {
@@ -100,6 +104,12 @@ void GraphMatch::visitNode(Operation *op) {
   taken.insert(found);
   if (node.givesSums)
     return;
+  if (isa<ir::LoopOp, ir::ScanOp>(op) && op->getName() == found->getName())
+    for (auto [mine, theirs] :
+         llvm::zip(op->getRegion(0).front().getArguments(),
+                   found->getRegion(0).front().getArguments()))
+      if (!real(mine) && isFloat(theirs))
+        tensors[mine] = theirs;
   for (auto [mine, theirs] : llvm::zip(op->getResults(), found->getResults())) {
     if (real(mine) || !haveSameShape(mine, theirs))
       continue;

@@ -1,4 +1,4 @@
-// The page: the data of the drawings put into the text of report.html.
+// The page: its parts and the data of the drawings put together.
 
 #include "OnnxQuant/Debugging/Debugging.h"
 #include "OnnxQuant/Support/Quantization.h"
@@ -9,12 +9,26 @@ using namespace llvm;
 using namespace onnxquant;
 using namespace onnxquant::debugging;
 
-static const char pageText[] =
-#include "report.html.inc"
+static constexpr StringLiteral pageText =
+#include "report-page.html.inc"
+    ;
+static constexpr StringLiteral styleText =
+#include "report-style.css.inc"
+    ;
+static constexpr StringLiteral chartsText =
+#include "report-charts.js.inc"
+    ;
+static constexpr StringLiteral graphText =
+#include "report-graph.js.inc"
+    ;
+static constexpr StringLiteral scriptText =
+#include "report-page.js.inc"
     ;
 
 /// Bars of a drawn histogram, and channels that are drawn, at most.
 static constexpr int64_t drawnBins = 64, drawnChannels = 512;
+/// Samples that are shown, at most.
+static constexpr size_t shownSamples = 1000;
 
 /// Counts between two numbers in equal bins.
 static json::Array rebin(const Histogram &histogram, double low, double high) {
@@ -74,11 +88,64 @@ static json::Array describeChannels(const ErrorSums &errors) {
   return array;
 }
 
+static json::Array describeGraph(const std::vector<DebugNode> &graph) {
+  json::Array nodes;
+  for (const DebugNode &node : graph) {
+    json::Array tensors;
+    for (const std::string &name : node.tensors)
+      tensors.push_back(json::fixUTF8(name));
+    nodes.push_back(json::Array{json::fixUTF8(node.name), node.op,
+                                std::move(tensors), json::Array(node.sources)});
+  }
+  return nodes;
+}
+
+/// What the page shows of another run.
+static json::Value describeOther(const json::Value &other) {
+  const json::Object *root = other.getAsObject();
+  const json::Array *tensors = root ? root->getArray("tensors") : nullptr;
+  if (!tensors)
+    return nullptr;
+  json::Array kept;
+  for (const json::Value &value : *tensors) {
+    const json::Object *tensor = value.getAsObject();
+    if (!tensor)
+      continue;
+    json::Object object;
+    for (StringRef key :
+         {"name", "type", "added_noise", "xmodel_noise", "xmodel_err"})
+      if (const json::Value *found = tensor->get(key))
+        object[key] = *found;
+    kept.push_back(std::move(object));
+  }
+  return json::Object{{"quantized", root->getString("quantized").value_or("")},
+                      {"tensors", std::move(kept)}};
+}
+
+/// The worst samples, if there are many.
+static void limitSamples(json::Object &root) {
+  json::Array *samples = root.getArray("per_sample");
+  if (!samples || samples->size() <= shownSamples)
+    return;
+  auto noise = [](const json::Value &value) {
+    return value.getAsObject()->getNumber("noise").value_or(0);
+  };
+  std::vector<json::Value> sorted(samples->begin(), samples->end());
+  stable_sort(sorted, [&](const json::Value &a, const json::Value &b) {
+    return noise(a) > noise(b);
+  });
+  json::Array kept;
+  for (json::Value &value : MutableArrayRef(sorted).take_front(shownSamples))
+    kept.push_back(std::move(value));
+  *samples = std::move(kept);
+}
+
 std::string DebugResult::toHtml() const {
   json::Object root = describeResult(*this);
+  limitSamples(root);
   json::Array all, constants;
   for (const DebugTensor &tensor : tensors) {
-    json::Object object = describeTensor(tensor);
+    json::Object object = describeTensor(tensor, *this);
     object["histogram"] = describeHistogram(tensor.errors, tensor.stored);
     all.push_back(std::move(object));
   }
@@ -90,13 +157,28 @@ std::string DebugResult::toHtml() const {
   }
   root["tensors"] = std::move(all);
   root["weights"] = std::move(constants);
+  root["graph"] = describeGraph(graph);
+  json::Object times;
+  for (const auto &[node, time] : milliseconds)
+    times[json::fixUTF8(node)] = time;
+  root["times"] = std::move(times);
+  root["compare"] = describeOther(other);
   std::string data;
   raw_string_ostream(data) << json::Value(std::move(root));
   // Names may hold anything; in a script `</` would end it.
   std::string safe;
+  safe.reserve(data.size());
   for (char c : data)
-    safe += c == '<' ? std::string("\\u003c") : std::string(1, c);
-  StringRef page = pageText, marker = "/*DATA*/null";
-  auto [before, after] = page.split(marker);
-  return (before + safe + after).str();
+    if (c == '<')
+      safe += "\\u003c";
+    else
+      safe += c;
+  std::string page = pageText.str();
+  auto put = [&](StringRef marker, StringRef text) {
+    page.replace(page.find(marker), marker.size(), text);
+  };
+  put("/*STYLE*/", styleText);
+  put("/*SCRIPT*/", (chartsText + graphText + scriptText).str());
+  put("/*DATA*/null", safe);
+  return page;
 }

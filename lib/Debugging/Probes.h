@@ -21,11 +21,17 @@ struct Probe {
   }
 };
 
+/// Chooses tensors that become outputs; the graph gets them by `finish`.
 class Prober {
 public:
   explicit Prober(mlir::func::FuncOp graph);
 
-  /// Makes a tensor an output, once.
+  /// Whether a tensor can be seen: one in a body must have the same sizes in
+  /// each iteration.
+  static bool canSee(mlir::Value value);
+
+  /// Makes a tensor an output, once. One in the body of a Loop or Scan is seen
+  /// in all iterations, along a new first axis.
   Probe add(mlir::Value value);
   /// The same for real numbers behind integers.
   Probe add(const QuantTensor &tensor);
@@ -37,10 +43,18 @@ public:
   /// of the node that stands for it. Null if an operand has no real numbers.
   mlir::Value addShadow(mlir::Operation *quant, mlir::Operation *real);
 
+  /// Adds the outputs. Values of the graph that were known before may be gone
+  /// then: those of loops, which get more results.
+  void finish();
+
 private:
+  void lift(mlir::Operation *loop);
+
   mlir::func::FuncOp graph;
   mlir::Operation *end;
   llvm::DenseMap<mlir::Value, int64_t> outputs;
+  /// Tensors that become outputs, behind those that the graph has.
+  llvm::SmallVector<mlir::Value> chosen;
   llvm::DenseMap<mlir::Value, mlir::Value> dequantized;
 };
 

@@ -73,6 +73,29 @@ std::string debugging::nameOfNode(Operation *op) {
   return op->getNumResults() ? ir::getTensorName(op->getResult(0)).str() : "";
 }
 
+static void addNodes(Block &block, SmallVectorImpl<Operation *> &nodes) {
+  for (Operation &op : block) {
+    nodes.push_back(&op);
+    if (isa<ir::LoopOp, ir::ScanOp>(op))
+      for (Region &region : op.getRegions())
+        addNodes(region.front(), nodes);
+  }
+}
+
+SmallVector<Operation *> debugging::nodesOf(func::FuncOp graph) {
+  SmallVector<Operation *> nodes;
+  addNodes(graph.getBody().front(), nodes);
+  return nodes;
+}
+
+int64_t debugging::depthOf(Value value) {
+  int64_t depth = 0;
+  for (Operation *parent = value.getParentBlock()->getParentOp();
+       parent && !isa<func::FuncOp>(parent); parent = parent->getParentOp())
+    ++depth;
+  return depth;
+}
+
 bool debugging::isQuantizer(Operation *op) {
   return isa<ir::QuantizeLinearOp, ir::microsoft::QuantizeLinearOp>(op);
 }

@@ -7,6 +7,7 @@
 
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Support/Quantization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace onnxquant::debugging {
 
@@ -35,6 +36,12 @@ llvm::StringRef roleOf(mlir::Operation *op);
 
 /// A node's name, or that of its first result.
 std::string nameOfNode(mlir::Operation *op);
+
+/// The ops of a graph in order, those of the bodies of Loop and Scan after the
+/// op itself. Branches of an If are left out: only one of them runs.
+llvm::SmallVector<mlir::Operation *> nodesOf(mlir::func::FuncOp graph);
+/// In how many bodies of a graph a value is made.
+int64_t depthOf(mlir::Value value);
 
 bool isQuantizer(mlir::Operation *op);
 bool isDequantizer(mlir::Operation *op);

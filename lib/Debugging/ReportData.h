@@ -12,7 +12,9 @@ llvm::json::Value jsonNumber(std::optional<double> value);
 /// `added` in decibels; none if nothing is added.
 std::optional<double> addedError(const DebugTensor &tensor);
 
-llvm::json::Object describeTensor(const DebugTensor &tensor);
+/// With what the result says of the tensor's node.
+llvm::json::Object describeTensor(const DebugTensor &tensor,
+                                  const DebugResult &result);
 llvm::json::Object describeWeight(const DebugWeight &weight);
 /// All but the tensors and weights.
 llvm::json::Object describeResult(const DebugResult &result);

@@ -1,8 +1,7 @@
-// What was found, as a table and as JSON.
+// What was found, as JSON.
 
 #include "OnnxQuant/Debugging/Debugging.h"
 #include "ReportData.h"
-#include "llvm/Support/Format.h"
 #include <cmath>
 
 using namespace llvm;
@@ -99,7 +98,14 @@ static void addErrors(json::Object &object, const ErrorSums &errors) {
         json::Object{{"index", worst->first}, {"err", worst->second}};
 }
 
-json::Object debugging::describeTensor(const DebugTensor &tensor) {
+/// Decibels as the share of the signal that the noise is; null for none.
+static json::Value shareOf(std::optional<double> decibels) {
+  return jsonNumber(decibels ? std::optional(std::pow(10.0, -*decibels / 20))
+                             : std::nullopt);
+}
+
+json::Object debugging::describeTensor(const DebugTensor &tensor,
+                                       const DebugResult &result) {
   json::Object object{{"name", tensor.name},
                       {"node", tensor.node},
                       {"op", tensor.opType},
@@ -109,164 +115,135 @@ json::Object debugging::describeTensor(const DebugTensor &tensor) {
                       {"xmodel_err", jsonNumber(tensor.crossError())},
                       {"local_err", jsonNumber(tensor.localError())},
                       {"added_err", jsonNumber(addedError(tensor))},
+                      {"qdq_noise", shareOf(tensor.qdqError())},
+                      {"xmodel_noise", shareOf(tensor.crossError())},
+                      {"added_noise", shareOf(addedError(tensor))},
                       {"saturated", tensor.saturatedShare()}};
   addStorage(object, tensor.stored);
   addErrors(object, tensor.errors);
+  if (tensor.isOutput)
+    object["output_name"] = tensor.outputName;
   json::Array advice;
-  for (const std::string &line : tensor.advice)
-    advice.push_back(line);
+  for (const Advice &each : tensor.advice)
+    advice.push_back(each.text);
   object["advice"] = std::move(advice);
+  auto addOf = [&](StringRef key, const std::map<std::string, double> &figures,
+                   auto convert) {
+    if (auto found = figures.find(tensor.node); found != figures.end())
+      object[key] = convert(found->second);
+  };
+  addOf("ms", result.milliseconds, [](double time) { return time; });
+  addOf("alone_err", result.alone, jsonNumber);
+  addOf("alone_noise", result.alone, shareOf);
   return object;
 }
 
 json::Object debugging::describeWeight(const DebugWeight &weight) {
-  json::Object object{{"name", weight.name},
-                      {"node", weight.node},
-                      {"kind", weight.kind},
-                      {"shape", json::Array(weight.shape)},
-                      {"qdq_err", jsonNumber(weight.errors.decibels())},
-                      {"saturated", weight.saturated},
-                      {"fitted", weight.fitted}};
+  json::Object object{
+      {"name", weight.name},           {"node", weight.node},
+      {"kind", weight.kind},           {"shape", json::Array(weight.shape)},
+      {"saturated", weight.saturated}, {"fitted", weight.fitted},
+      {"corrected", weight.corrected}};
+  // A corrected bias differs on purpose: that is no error.
+  std::optional<double> error;
+  if (!weight.corrected)
+    error = weight.errors.decibels();
+  object["qdq_err"] = jsonNumber(error);
+  object["noise"] = shareOf(error);
   addStorage(object, weight.stored);
   addErrors(object, weight.errors);
   return object;
 }
 
+static StringRef nameOf(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::InputMismatch:
+    return "input-mismatch";
+  case Verdict::Layers:
+    return "layers";
+  case Verdict::Spread:
+    return "spread";
+  case Verdict::Good:
+    return "good";
+  }
+  llvm_unreachable("no other verdicts");
+}
+
+static json::Array listOf(ArrayRef<std::string> texts) {
+  json::Array list;
+  for (const std::string &text : texts)
+    list.push_back(json::fixUTF8(text));
+  return list;
+}
+
+static json::Array describeMismatches(const DebugResult &result) {
+  json::Array list;
+  for (const DebugTensor &tensor : result.tensors)
+    if (tensor.isMismatch())
+      list.push_back(json::Object{
+          {"input", tensor.name},
+          {"calibrated", json::Array{jsonNumber(tensor.stored.range->first),
+                                     jsonNumber(tensor.stored.range->second)}},
+          {"data", json::Array{tensor.errors.min, tensor.errors.max}},
+          {"saturated", tensor.saturatedShare()}});
+  return list;
+}
+
+static json::Array describeSamples(const DebugResult &result) {
+  json::Array list;
+  for (const DebugSample &sample : result.perSample) {
+    json::Object object{{"index", sample.index},
+                        {"file", json::fixUTF8(sample.file)},
+                        {"noise", jsonNumber(sample.noiseShare())},
+                        {"saturated", sample.cutShare}};
+    if (!sample.cutTensor.empty())
+      object["saturated_tensor"] = json::fixUTF8(sample.cutTensor);
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
 json::Object debugging::describeResult(const DebugResult &result) {
-  json::Array ranking, unmatched;
+  json::Array ranking;
   for (size_t index : result.ranking())
     ranking.push_back(result.tensors[index].name);
-  for (const std::string &name : result.unmatched)
-    unmatched.push_back(name);
-  return json::Object{
-      {"float", result.realModel},        {"quantized", result.quantModel},
-      {"samples", result.samples},        {"skipped", result.skipped},
-      {"prepared", result.prepared},      {"ranking", std::move(ranking)},
-      {"unmatched", std::move(unmatched)}};
+  json::Object root{{"float", json::fixUTF8(result.realModel)},
+                    {"quantized", json::fixUTF8(result.quantModel)},
+                    {"samples", result.samples},
+                    {"skipped", result.skipped},
+                    {"prepared", result.prepared},
+                    {"verdict", nameOf(result.verdict())},
+                    {"input_mismatch", describeMismatches(result)},
+                    {"ranking", std::move(ranking)},
+                    {"unmatched", listOf(result.unmatched)},
+                    {"notes", listOf(result.notes)},
+                    {"per_sample", describeSamples(result)}};
+  if (result.proposal)
+    root["proposal"] =
+        json::Object{{"command", json::fixUTF8(result.proposal->command)},
+                     {"changes", listOf(result.proposal->changes)},
+                     {"same_samples", result.proposal->sameSamples},
+                     {"before_err", jsonNumber(result.proposal->before)},
+                     {"after_err", jsonNumber(result.proposal->after)}};
+  if (!result.run.command.empty())
+    root["run"] = json::Object{{"command", json::fixUTF8(result.run.command)},
+                               {"version", result.run.version},
+                               {"date", result.run.date},
+                               {"machine", result.run.machine},
+                               {"data", listOf(result.run.data)}};
+  if (result.totalMilliseconds > 0)
+    root["total_ms"] = result.totalMilliseconds;
+  return root;
 }
 
 json::Value DebugResult::toJson() const {
   json::Object root = describeResult(*this);
   json::Array all, constants;
   for (const DebugTensor &tensor : tensors)
-    all.push_back(describeTensor(tensor));
+    all.push_back(describeTensor(tensor, *this));
   for (const DebugWeight &weight : weights)
     constants.push_back(describeWeight(weight));
   root["tensors"] = std::move(all);
   root["weights"] = std::move(constants);
   return root;
-}
-
-//===----------------------------------------------------------------------===//
-// Table
-//===----------------------------------------------------------------------===//
-
-static std::string decibels(std::optional<double> value) {
-  if (!value || !std::isfinite(*value))
-    return "-";
-  std::string text;
-  raw_string_ostream(text) << format("%.1f", *value);
-  return text;
-}
-
-/// The end of a long name tells more than its start.
-static std::string shortened(StringRef text, size_t width) {
-  if (text.size() <= width)
-    return text.str();
-  return ("~" + text.take_back(width - 1)).str();
-}
-
-static void printTensor(raw_ostream &os, const DebugTensor &tensor) {
-  auto worst = tensor.errors.worstChannel();
-  std::string channel = worst ? std::to_string(worst->first) + " (" +
-                                    decibels(worst->second) + ")"
-                              : "-";
-  std::string type = tensor.stored.type.empty() ? "float" : tensor.stored.type;
-  if (tensor.stored.dynamic)
-    type += "*";
-  std::string node = tensor.node.empty() ? tensor.opType : tensor.node;
-  os << left_justify(shortened(node, 20), 21)
-     << left_justify(shortened(tensor.name, 22), 23) << left_justify(type, 6)
-     << right_justify(decibels(addedError(tensor)), 7)
-     << right_justify(decibels(tensor.qdqError()), 7)
-     << right_justify(decibels(tensor.crossError()), 8)
-     << format("%8.4f %9.3g %6.2f%%", tensor.errors.cosine(),
-               tensor.errors.maxError, 100 * tensor.saturatedShare())
-     << right_justify(std::to_string(tensor.errors.deadChannels()), 5) << "  "
-     << channel << "\n";
-}
-
-static void printWeights(raw_ostream &os,
-                         const std::vector<DebugWeight> &weights,
-                         int64_t limit) {
-  std::vector<const DebugWeight *> order;
-  for (const DebugWeight &weight : weights)
-    order.push_back(&weight);
-  stable_sort(order, [](const DebugWeight *a, const DebugWeight *b) {
-    // What is cut off first; then weights, since biases may be corrected.
-    auto key = [](const DebugWeight *weight) {
-      return std::tuple(weight->saturated <= 0, weight->kind == "bias",
-                        weight->errors.decibels());
-    };
-    return key(a) < key(b);
-  });
-  os << "\n"
-     << left_justify("weight or bias", 30) << left_justify("node", 21)
-     << left_justify("type", 6) << "    err  cosine  max err  cut off  worst\n";
-  for (auto [index, weight] : enumerate(order)) {
-    if (limit > 0 && static_cast<int64_t>(index) >= limit) {
-      os << "... " << order.size() - index << " more\n";
-      break;
-    }
-    auto worst = weight->errors.worstChannel();
-    os << left_justify(shortened(weight->name, 29), 30)
-       << left_justify(shortened(weight->node, 20), 21)
-       << left_justify(weight->stored.type, 6)
-       << right_justify(decibels(weight->errors.decibels()), 7)
-       << format("%8.4f %8.3g %7.2f%%  ", weight->errors.cosine(),
-                 weight->errors.maxError, 100 * weight->saturated)
-       << (worst ? std::to_string(worst->first) + " (" +
-                       decibels(worst->second) + ")"
-                 : "-")
-       << "\n";
-  }
-}
-
-void DebugResult::print(raw_ostream &os, int64_t limit) const {
-  os << samples << " samples";
-  if (skipped > 0)
-    os << " (" << skipped << " skipped)";
-  os << ", " << tensors.size() << " tensors and " << weights.size()
-     << " weights compared";
-  if (!unmatched.empty())
-    os << ", " << unmatched.size() << " without a counterpart";
-  os << "\n";
-  for (const DebugTensor &tensor : tensors)
-    if (tensor.isOutput)
-      os << "output '" << tensor.name << "': " << decibels(tensor.crossError())
-         << " dB, cosine " << format("%.5f", tensor.errors.cosine()) << "\n";
-  os << "\n"
-     << left_justify("node", 21) << left_justify("tensor", 23)
-     << left_justify("type", 6)
-     << "  added    qdq  xmodel  cosine   max err     sat dead  worst "
-        "channel\n";
-  for (auto [position, index] : enumerate(ranking())) {
-    if (limit > 0 && static_cast<int64_t>(position) >= limit) {
-      os << "... " << tensors.size() - position << " more\n";
-      break;
-    }
-    printTensor(os, tensors[index]);
-  }
-  if (!weights.empty())
-    printWeights(os, weights, limit);
-  bool any = false;
-  for (size_t index : ranking())
-    for (const std::string &line : tensors[index].advice) {
-      if (!any)
-        os << "\nwhat to try\n";
-      any = true;
-      const DebugTensor &tensor = tensors[index];
-      os << "  " << (tensor.node.empty() ? tensor.name : tensor.node) << ": "
-         << line << "\n";
-    }
 }

@@ -1,14 +1,21 @@
 // Runs a switchable model with one layer on, and with one layer off.
 
 #include "OnnxQuant/Debugging/Sensitivity.h"
+#include "Branches.h"
+#include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Support/Progress.h"
 #include "OnnxQuant/Support/Quantization.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "llvm/Support/Format.h"
+#include <chrono>
 #include <cmath>
 
 using namespace mlir;
 using namespace onnxquant;
+
+/// Decibels that are worth a word, and the part of what can be gained that is
+/// enough.
+static constexpr double leastGain = 0.3, enoughGain = 0.8;
 
 namespace {
 
@@ -19,6 +26,10 @@ struct OutputNoise {
            const std::vector<HostTensor> &other);
   double decibels() const {
     return signalToNoise(std::sqrt(signal), std::sqrt(noise));
+  }
+  bool isEmpty = true;
+  std::optional<double> measured() const {
+    return isEmpty ? std::nullopt : std::optional(decibels());
   }
 };
 
@@ -35,7 +46,18 @@ private:
     return quant.emitError() << llvm::toString(std::move(error));
   }
   LogicalResult compile(const Tensors &sample);
-  LogicalResult runSample(const Tensors &sample);
+  LogicalResult runSample(const Tensors &sample, ArrayRef<int64_t> samples);
+  LogicalResult add(const Tensors &sample, const std::vector<HostTensor> &right,
+                    const std::vector<char> &flags, OutputNoise &place,
+                    ArrayRef<int64_t> samples);
+  LogicalResult explain(llvm::Error error, ArrayRef<int64_t> samples,
+                        const Tensors &sample);
+  /// Calls for samples, at most so many.
+  template <typename Function>
+  LogicalResult forEachSample(StringRef label, int64_t most, Function function);
+  LogicalResult suggest();
+  /// Whether the time is up.
+  bool isOver() const;
   /// Runs with the flags given.
   llvm::Expected<std::vector<HostTensor>> runWith(const Tensors &sample,
                                                   const std::vector<char> &on);
@@ -48,6 +70,7 @@ private:
   std::unique_ptr<Program> program;
   OutputNoise all;
   std::vector<OutputNoise> only, without;
+  std::chrono::steady_clock::time_point start;
   SensitivityResult result;
 };
 
@@ -55,6 +78,7 @@ private:
 
 void OutputNoise::add(const std::vector<HostTensor> &right,
                       const std::vector<HostTensor> &other) {
+  isEmpty = false;
   for (auto [reference, changed] : llvm::zip(right, other))
     for (int64_t i = 0; i < reference.numElements(); ++i) {
       double x = reference.at(i), error = x - changed.at(i);
@@ -66,11 +90,16 @@ void OutputNoise::add(const std::vector<HostTensor> &right,
 }
 
 LogicalResult SensitivityMeter::compile(const Tensors &sample) {
-  if (data->isUniform()) {
-    FailureOr<func::FuncOp> graph = findGraph(quant);
+  for (ModuleOp module : {real, quant}) {
+    FailureOr<func::FuncOp> graph = findGraph(module);
     if (failed(graph))
       return failure();
-    specializeInputs(*graph, sample, /*keepFirst=*/options.data.batch > 1);
+    if (data->isUniform())
+      specializeInputs(*graph, sample, /*keepFirst=*/options.data.batch > 1);
+    // Layers in branches are switched as all others.
+    if (!graph->getBody().front().getOps<onnx::IfOp>().empty() &&
+        failed(debugging::takeBranches(module, sample, executor)))
+      return failure();
   }
   auto switched = addSwitches(real, quant);
   if (failed(switched))
@@ -82,7 +111,14 @@ LogicalResult SensitivityMeter::compile(const Tensors &sample) {
   if (failed(compiled))
     return failure();
   program = std::move(*compiled);
+  start = std::chrono::steady_clock::now();
   return success();
+}
+
+bool SensitivityMeter::isOver() const {
+  std::chrono::duration<double> spent =
+      std::chrono::steady_clock::now() - start;
+  return options.seconds > 0 && program && spent.count() > options.seconds;
 }
 
 llvm::Expected<std::vector<HostTensor>>
@@ -99,29 +135,133 @@ SensitivityMeter::runWith(const Tensors &sample, const std::vector<char> &on) {
   return program->run(inputs);
 }
 
-LogicalResult SensitivityMeter::runSample(const Tensors &sample) {
-  if (!program && failed(compile(sample)))
-    return failure();
+LogicalResult SensitivityMeter::explain(llvm::Error error,
+                                        ArrayRef<int64_t> samples,
+                                        const Tensors &sample) {
+  return quant.emitError() << data->explain(llvm::toString(std::move(error)),
+                                            samples, sample);
+}
+
+LogicalResult SensitivityMeter::add(const Tensors &sample,
+                                    const std::vector<HostTensor> &right,
+                                    const std::vector<char> &flags,
+                                    OutputNoise &place,
+                                    ArrayRef<int64_t> samples) {
+  if (options.interrupted && options.interrupted())
+    return quant.emitError("interrupted after ")
+           << result.samples << " of " << data->size() << " samples";
+  auto outputs = runWith(sample, flags);
+  if (!outputs)
+    return explain(outputs.takeError(), samples, sample);
+  place.add(right, *outputs);
+  return success();
+}
+
+LogicalResult SensitivityMeter::runSample(const Tensors &sample,
+                                          ArrayRef<int64_t> samples) {
+  if (!program) {
+    CompileContext context(*data, samples, sample, quant.getContext());
+    if (failed(compile(sample)))
+      return failure();
+  }
   std::vector<char> off(layers.size(), 0), on(layers.size(), 1);
   auto right = runWith(sample, off);
   if (!right)
-    return fail(right.takeError());
-  auto add = [&](const std::vector<char> &flags, OutputNoise &place) {
-    auto outputs = runWith(sample, flags);
-    if (!outputs)
-      return fail(outputs.takeError());
-    place.add(*right, *outputs);
-    return success();
-  };
-  if (failed(add(on, all)))
+    return explain(right.takeError(), samples, sample);
+  if (failed(add(sample, *right, on, all, samples)))
     return failure();
-  for (size_t layer = 0; layer < layers.size(); ++layer) {
+  // A layer that has been measured on fewer samples than another is compared
+  // all the same; one that hasn't been measured is not.
+  for (size_t layer = 0; layer < layers.size() && !isOver(); ++layer) {
     off[layer] = 1;
-    on[layer] = 0;
-    if (failed(add(off, only[layer])) || failed(add(on, without[layer])))
+    if (failed(add(sample, *right, off, only[layer], samples)))
       return failure();
     off[layer] = 0;
+  }
+  for (size_t layer = 0; layer < layers.size() && !isOver(); ++layer) {
+    on[layer] = 0;
+    if (failed(add(sample, *right, on, without[layer], samples)))
+      return failure();
     on[layer] = 1;
+  }
+  return success();
+}
+
+template <typename Function>
+LogicalResult SensitivityMeter::forEachSample(StringRef label, int64_t most,
+                                              Function function) {
+  Progress progress(label.str(), "samples", most, options.quiet);
+  BatchReader reader(*data, options.data);
+  int64_t done = 0;
+  while (done < most) {
+    progress.update(reader.position());
+    if (options.interrupted && options.interrupted()) {
+      progress.clear();
+      return quant.emitError("interrupted after ")
+             << result.samples << " of " << data->size() << " samples";
+    }
+    auto batch = reader.next();
+    if (!batch)
+      return fail(batch.takeError());
+    if (!*batch)
+      break;
+    done += static_cast<int64_t>(reader.indices().size());
+    if (failed(function(**batch, reader.indices())))
+      return failure();
+  }
+  return success();
+}
+
+/// Leaves the layers that cost most out together, more and more of them, and
+/// looks how far that gets.
+LogicalResult SensitivityMeter::suggest() {
+  std::vector<size_t> order;
+  for (size_t index : result.ranking()) {
+    const LayerSensitivity &each = result.layers[index];
+    // What has no node can't be named.
+    if (each.only && !each.layer.node.empty() && each.layer.node != "outputs")
+      order.push_back(index);
+  }
+  SmallVector<size_t> counts;
+  for (size_t count : {1, 2, 3, 4, 6, 8})
+    if (count <= order.size() && count < result.layers.size())
+      counts.push_back(count);
+  if (counts.empty())
+    return success();
+  std::vector<OutputNoise> together(counts.size());
+  OutputNoise same;
+  auto measure = [&](const Tensors &sample, ArrayRef<int64_t> samples) {
+    std::vector<char> flags(layers.size(), 0);
+    auto right = runWith(sample, flags);
+    if (!right)
+      return explain(right.takeError(), samples, sample);
+    flags.assign(layers.size(), 1);
+    if (failed(add(sample, *right, flags, same, samples)))
+      return failure();
+    size_t next = 0;
+    for (auto [count, noise] : llvm::zip(counts, together)) {
+      while (next < count)
+        flags[order[next++]] = 0;
+      if (failed(add(sample, *right, flags, noise, samples)))
+        return failure();
+    }
+    return success();
+  };
+  if (failed(forEachSample("choosing", result.samples, measure)))
+    return failure();
+  double before = same.decibels(), best = before;
+  for (const OutputNoise &noise : together)
+    best = std::max(best, noise.decibels());
+  if (best < before + leastGain)
+    return success();
+  for (auto [count, noise] : llvm::zip(counts, together)) {
+    if (noise.decibels() < before + enoughGain * (best - before))
+      continue;
+    result.suggestion.emplace();
+    for (size_t index : ArrayRef(order).take_front(count))
+      result.suggestion->nodes.push_back(result.layers[index].layer.node);
+    result.suggestion->decibels = noise.decibels();
+    break;
   }
   return success();
 }
@@ -134,31 +274,24 @@ FailureOr<SensitivityResult> SensitivityMeter::run() {
   if (!set)
     return fail(set.takeError());
   data.emplace(std::move(*set));
-  Progress progress("measuring", "samples", data->size(), options.quiet);
-  BatchReader reader(*data, options.data);
-  while (true) {
-    progress.update(reader.position());
-    if (options.interrupted && options.interrupted()) {
-      progress.clear();
-      return quant.emitError("interrupted after ")
-             << result.samples << " of " << data->size() << " samples";
-    }
-    auto batch = reader.next();
-    if (!batch)
-      return fail(batch.takeError());
-    if (!*batch)
-      break;
-    if (failed(runSample(**batch)))
+  auto measure = [&](const Tensors &sample, ArrayRef<int64_t> samples) {
+    if (result.samples > 0 && isOver())
+      return success();
+    if (failed(runSample(sample, samples)))
       return failure();
-    result.samples += static_cast<int64_t>(reader.indices().size());
-  }
-  progress.clear();
+    result.samples += static_cast<int64_t>(samples.size());
+    return success();
+  };
+  if (failed(forEachSample("measuring", data->size(), measure)))
+    return failure();
   if (result.samples == 0)
     return quant.emitError("no samples are left to run");
   result.all = all.decibels();
   for (size_t layer = 0; layer < layers.size(); ++layer)
     result.layers.push_back(
-        {layers[layer], only[layer].decibels(), without[layer].decibels()});
+        {layers[layer], only[layer].measured(), without[layer].measured()});
+  if (failed(suggest()))
+    return failure();
   return std::move(result);
 }
 
@@ -172,46 +305,88 @@ std::vector<size_t> SensitivityResult::ranking() const {
   std::vector<size_t> order(layers.size());
   for (size_t i = 0; i < order.size(); ++i)
     order[i] = i;
-  llvm::stable_sort(order, [&](size_t a, size_t b) {
-    return layers[a].only < layers[b].only;
-  });
+  auto key = [&](size_t index) {
+    return layers[index].only.value_or(INFINITY);
+  };
+  llvm::stable_sort(order, [&](size_t a, size_t b) { return key(a) < key(b); });
   return order;
+}
+
+static llvm::json::Value numberOrNull(std::optional<double> value) {
+  return value ? llvm::json::Value(*value) : llvm::json::Value(nullptr);
 }
 
 llvm::json::Value SensitivityResult::toJson() const {
   llvm::json::Array list;
   for (size_t index : ranking()) {
     const LayerSensitivity &each = layers[index];
-    list.push_back(llvm::json::Object{{"node", each.layer.node},
-                                      {"op", each.layer.opType},
-                                      {"operands", each.layer.operands},
-                                      {"only_err", each.only},
-                                      {"without_err", each.without},
-                                      {"gain", each.without - all}});
+    std::optional<double> gain;
+    if (each.without)
+      gain = *each.without - all;
+    list.push_back(
+        llvm::json::Object{{"node", each.layer.node},
+                           {"op", each.layer.opType},
+                           {"operands", each.layer.operands},
+                           {"only_err", numberOrNull(each.only)},
+                           {"without_err", numberOrNull(each.without)},
+                           {"gain", numberOrNull(gain)}});
   }
-  return llvm::json::Object{{"samples", samples},
-                            {"runs", runs},
-                            {"all_err", all},
-                            {"layers", std::move(list)}};
+  llvm::json::Object root{{"samples", samples},
+                          {"runs", runs},
+                          {"all_err", all},
+                          {"layers", std::move(list)}};
+  if (suggestion)
+    root["suggestion"] =
+        llvm::json::Object{{"nodes", llvm::json::Array(suggestion->nodes)},
+                           {"err", suggestion->decibels},
+                           {"command", command}};
+  return root;
 }
 
 void SensitivityResult::print(llvm::raw_ostream &os, int64_t limit) const {
-  os << samples << " samples, " << runs << " runs of one program\n"
+  os << samples << (samples == 1 ? " sample, " : " samples, ") << runs
+     << " runs of one program\n"
      << "all layers quantized: " << llvm::format("%.1f dB", all) << "\n\n"
+     << llvm::left_justify("", 50)
+     << "SQNR at the outputs in dB (higher is better)\n"
      << llvm::left_justify("layer", 34) << llvm::left_justify("operator", 16)
      << llvm::right_justify("only it", 9)
      << llvm::right_justify("all but it", 12) << llvm::right_justify("gain", 8)
      << "\n";
+  auto text = [](std::optional<double> value) {
+    std::string result = "-";
+    if (value) {
+      result.clear();
+      llvm::raw_string_ostream(result) << llvm::format("%.1f", *value);
+    }
+    return result;
+  };
   for (auto [position, index] : llvm::enumerate(ranking())) {
     if (limit > 0 && static_cast<int64_t>(position) >= limit) {
       os << "... " << layers.size() - position << " more\n";
       break;
     }
     const LayerSensitivity &each = layers[index];
+    std::optional<double> gain;
+    if (each.without)
+      gain = *each.without - all;
     os << llvm::left_justify(llvm::StringRef(each.layer.node).take_back(33), 34)
        << llvm::left_justify(each.layer.opType, 16)
-       << llvm::format("%9.1f%12.1f%8.1f", each.only, each.without,
-                       each.without - all)
-       << "\n";
+       << llvm::right_justify(text(each.only), 9)
+       << llvm::right_justify(text(each.without), 12)
+       << llvm::right_justify(text(gain), 8) << "\n";
   }
+  if (!suggestion) {
+    os << "\nno few layers stand out: leaving up to eight of them in float "
+          "gains next to nothing\n";
+    return;
+  }
+  os << "\nwith "
+     << (suggestion->nodes.size() == 1
+             ? "the first of them"
+             : std::to_string(suggestion->nodes.size()) + " of them")
+     << " in float: " << llvm::format("%.1f dB", suggestion->decibels)
+     << ", measured on these samples\n";
+  if (!command.empty())
+    os << "  " << command << "\n";
 }

@@ -218,6 +218,7 @@ std::optional<DebugWeight> WeightComparer::compare(unsigned index) {
   weight.kind = isBias ? "bias" : "weight";
   weight.name = ir::getTensorName(real->getOperand(index)).str();
   weight.node = nameOfNode(real);
+  weight.input = ir::getTensorName(real->getOperand(0)).str();
   weight.shape.assign(numbers->shape.begin(), numbers->shape.end());
   if (!completeScales(index, *reals, *numbers, weight))
     return std::nullopt;
@@ -247,12 +248,12 @@ std::optional<DebugWeight> WeightComparer::compare(unsigned index) {
 std::vector<DebugWeight> debugging::compareWeights(func::FuncOp quant,
                                                    const GraphMatch &match) {
   std::vector<DebugWeight> weights;
-  for (Operation &op : quant.getBody().front()) {
-    Operation *real = match.real(&op);
+  for (Operation *op : nodesOf(quant)) {
+    Operation *real = match.real(op);
     if (!real)
       continue;
-    QuantNode node = viewNode(&op);
-    WeightComparer comparer(&op, real, node);
+    QuantNode node = viewNode(op);
+    WeightComparer comparer(op, real, node);
     unsigned count =
         std::min<size_t>(real->getNumOperands(), node.operands.size());
     for (unsigned index = 0; index < count; ++index)

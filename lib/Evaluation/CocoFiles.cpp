@@ -1,8 +1,9 @@
 // COCO's files: annotations and results, as JSON.
 
 #include "OnnxQuant/Evaluation/Coco.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "OnnxQuant/Support/InputFile.h"
+#include "OnnxQuant/Support/Json.h"
+#include "OnnxQuant/Support/Nesting.h"
 
 using namespace llvm;
 using namespace onnxquant;
@@ -12,9 +13,13 @@ static Error fail(const Twine &message) {
 }
 
 static Expected<json::Value> readJson(StringRef path) {
-  auto file = MemoryBuffer::getFile(path, /*IsText=*/true);
+  auto file = openInput(path, FileLimits::table, /*isText=*/true);
   if (!file)
-    return fail(path + ": cannot be opened: " + file.getError().message());
+    return fail(path + ": " + toString(file.takeError()));
+  // Other programs' files: a key that is there twice is none of our business.
+  if (jsonNestsDeeper((*file)->getBuffer(), mostJsonDepth))
+    return fail(path + ": is nested deeper than " + Twine(mostJsonDepth) +
+                " levels");
   Expected<json::Value> value = json::parse((*file)->getBuffer());
   if (!value)
     return fail(path + ": is no JSON: " + toString(value.takeError()));

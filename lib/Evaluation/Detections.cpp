@@ -1,6 +1,7 @@
 // Boxes from outputs of networks.
 
 #include "OnnxQuant/Evaluation/Detections.h"
+#include "Heads.h"
 #include <algorithm>
 #include <cmath>
 
@@ -27,14 +28,54 @@ double onnxquant::intersectionOverUnion(const Box &detection, const Box &truth,
   return whole > 0 ? common / whole : 0;
 }
 
+namespace {
+struct FormatName {
+  StringLiteral name;
+  BoxFormat format;
+};
+} // namespace
+
+/// Families that share a form share a format.
+static constexpr FormatName formatNames[] = {
+    {"yolov3", BoxFormat::YoloV3},   {"yolov5", BoxFormat::YoloV5},
+    {"yolov8", BoxFormat::YoloV8},   {"yolov9", BoxFormat::YoloV8},
+    {"yolov10", BoxFormat::YoloV10}, {"yolov11", BoxFormat::YoloV8},
+    {"yolo11", BoxFormat::YoloV8},   {"yolox", BoxFormat::YoloX}};
+
+StringRef onnxquant::boxFormatNames() {
+  return "yolov3, yolov5, yolov8, yolov10, yolov11, yolox";
+}
+
 Expected<BoxFormat> onnxquant::parseBoxFormat(StringRef name) {
-  if (name == "yolov5")
-    return BoxFormat::YoloV5;
-  if (name == "yolov8")
-    return BoxFormat::YoloV8;
-  if (name == "yolox")
-    return BoxFormat::YoloX;
-  return fail("boxes expects yolov5, yolov8 or yolox, but got '" + name + "'");
+  for (const FormatName &each : formatNames)
+    if (each.name == name)
+      return each.format;
+  return fail("boxes expects one of " + boxFormatNames() + ", but got '" +
+              name + "'");
+}
+
+Placement Placement::stretched(double width, double height, double inputWidth,
+                               double inputHeight) {
+  return {inputWidth / width, inputHeight / height, 0, 0};
+}
+
+Placement Placement::letterboxed(double width, double height, double inputWidth,
+                                 double inputHeight, bool centered) {
+  double scale = std::min(inputWidth / width, inputHeight / height);
+  // The picture has whole pixels, and so has its border.
+  double across = std::max(1.0, std::round(width * scale)),
+         down = std::max(1.0, std::round(height * scale));
+  Placement place{across / width, down / height, 0, 0};
+  if (centered) {
+    place.left = std::floor((inputWidth - across) / 2);
+    place.top = std::floor((inputHeight - down) / 2);
+  }
+  return place;
+}
+
+Box Placement::toPicture(const Box &box) const {
+  return {(box.x - left) / scaleX, (box.y - top) / scaleY, box.width / scaleX,
+          box.height / scaleY};
 }
 
 std::vector<Detection> onnxquant::suppressOverlaps(std::vector<Detection> boxes,
@@ -124,9 +165,35 @@ static int64_t gridCells(const DecodeOptions &options) {
   return cells;
 }
 
-Expected<std::vector<Detection>>
-onnxquant::decodeBoxes(const HostTensor &output, int64_t sample,
-                       const DecodeOptions &options) {
+/// [samples, boxes, 6]: corners, score, class.
+static Expected<std::vector<Detection>>
+decodeFinal(const HostTensor &output, int64_t sample,
+            const DecodeOptions &options) {
+  if (output.dims.size() != 3 || output.dims[2] != 6 ||
+      sample >= output.dims[0])
+    return fail("output '" + output.name +
+                "' expects [samples, boxes, 6], but has another shape");
+  std::vector<Detection> found;
+  int64_t start = sample * output.dims[1] * 6;
+  for (int64_t i = start; i < start + output.dims[1] * 6; i += 6) {
+    double left = output.at(i), top = output.at(i + 1),
+           score = output.at(i + 4), kind = output.at(i + 5);
+    if (!(score >= options.scoreThreshold) || !(kind >= 0))
+      continue;
+    found.push_back({0,
+                     static_cast<int64_t>(std::llround(kind)),
+                     {left, top, std::max(0.0, output.at(i + 2) - left),
+                      std::max(0.0, output.at(i + 3) - top)},
+                     score});
+  }
+  // An overlap of more than the whole never happens: all are kept.
+  return suppressOverlaps(std::move(found), 2, options.mostBoxes);
+}
+
+/// One output with boxes in pixels, or relative to cells.
+static Expected<std::vector<Detection>>
+decodeTable(const HostTensor &output, int64_t sample,
+            const DecodeOptions &options) {
   int64_t least = options.format == BoxFormat::YoloV8 ? 5 : 6;
   int64_t numbers =
       output.dims.size() == 3
@@ -159,4 +226,20 @@ onnxquant::decodeBoxes(const HostTensor &output, int64_t sample,
   }
   return suppressOverlaps(std::move(found), options.overlapThreshold,
                           options.mostBoxes);
+}
+
+Expected<std::vector<Detection>>
+onnxquant::decodeBoxes(ArrayRef<const HostTensor *> outputs, int64_t sample,
+                       const DecodeOptions &options) {
+  if (outputs.empty())
+    return fail("boxes expect an output");
+  const HostTensor &first = *outputs.front();
+  if (options.format == BoxFormat::YoloV10)
+    return decodeFinal(first, sample, options);
+  bool hasHeads =
+      options.format == BoxFormat::YoloV3 ||
+      (options.format == BoxFormat::YoloV5 && first.dims.size() > 3);
+  if (hasHeads)
+    return detections::decodeHeads(outputs, sample, options);
+  return decodeTable(first, sample, options);
 }

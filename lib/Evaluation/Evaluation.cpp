@@ -27,10 +27,18 @@ public:
 private:
   Error open();
   Error openLabels();
+  /// Compiles the models that haven't been, or not for inputs of these sizes.
   Error compile(const Tensors &inputs);
   Error runBatch(const Tensors &inputs, ArrayRef<int64_t> samples);
   Expected<std::vector<HostTensor>>
   time(const Program &program, const Tensors &inputs, ModelScore &score);
+  /// The outputs that boxes are in.
+  Expected<std::vector<const HostTensor *>>
+  pickHeads(const std::vector<HostTensor> &outputs,
+            const ModelSource &source) const;
+  Expected<const CocoImage *> imageOf(int64_t sample) const;
+  /// How images become tensors, where that is known; null if it isn't.
+  const PreprocessPlan *knownPlan() const;
   Expected<const HostTensor *> pick(const std::vector<HostTensor> &outputs,
                                     const ModelSource &source) const;
   /// The scores of each sample of an output.
@@ -38,10 +46,12 @@ private:
                                                    size_t samples) const;
   Error addClasses(const HostTensor &output, ArrayRef<int64_t> samples,
                    ModelScore &score);
-  Error addBoxes(const HostTensor &output, const Tensors &inputs,
+  Error addBoxes(ArrayRef<const HostTensor *> outputs, const Tensors &inputs,
                  ArrayRef<int64_t> samples, ModelScore &score);
   Error compare(const std::vector<HostTensor> &right,
                 const std::vector<HostTensor> &mine, size_t samples);
+  Error compareClasses(const HostTensor &theirs, const HostTensor &ours,
+                       size_t samples);
   void finish();
 
   const ModelSource &model;
@@ -53,6 +63,10 @@ private:
   StringMap<const CocoImage *> imagesByFile;
   std::vector<int64_t> seen;
   std::unique_ptr<Program> program, referenceProgram;
+  /// The sizes that programs are compiled for; all that the models take, once
+  /// samples have shown to differ.
+  std::vector<std::vector<int64_t>> sizes;
+  bool isOpen = false;
   EvaluationResult result;
 };
 
@@ -105,6 +119,9 @@ Error Evaluator::open() {
   data.emplace(std::move(*set));
   if (data->size() == 0)
     return fail("no samples are left to run");
+  if (options.fit && knownPlan())
+    return fail("--fit is for tensors: how images are put into the input is "
+                "known here; see --letterbox");
   result.metrics = options.metrics;
   result.batch = options.data.batch;
   result.model.name = model.name;
@@ -119,17 +136,34 @@ Error Evaluator::open() {
 }
 
 Error Evaluator::compile(const Tensors &inputs) {
-  auto made = model.make(inputs);
-  if (!made)
-    return made.takeError();
-  program = std::move(*made);
-  if (!reference)
+  std::vector<std::vector<int64_t>> wanted;
+  for (const HostTensor &input : inputs) {
+    wanted.push_back(input.dims);
+    // Batches may have fewer samples at the end.
+    if (options.data.batch > 1 && !input.dims.empty())
+      wanted.back().front() = -1;
+  }
+  bool isFirst = !program;
+  if (!isFirst && (isOpen || wanted == sizes))
     return Error::success();
-  auto other = reference->make(inputs);
-  if (!other)
-    return other.takeError();
-  referenceProgram = std::move(*other);
-  return Error::success();
+  isOpen = !isFirst;
+  sizes = std::move(wanted);
+  auto make = [&](const ModelSource &source, std::unique_ptr<Program> &place,
+                  ModelScore &score) -> Error {
+    if (place && source.isCompiled)
+      return Error::success();
+    auto made = source.make(inputs, isOpen);
+    if (!made)
+      return made.takeError();
+    place = std::move(*made);
+    // Times are those of one program.
+    score.latencies.clear();
+    return Error::success();
+  };
+  if (Error error = make(model, program, result.model))
+    return error;
+  return reference ? make(*reference, referenceProgram, *result.reference)
+                   : Error::success();
 }
 
 Expected<std::vector<HostTensor>> Evaluator::time(const Program &program,
@@ -186,42 +220,123 @@ Error Evaluator::addClasses(const HostTensor &output, ArrayRef<int64_t> samples,
   return Error::success();
 }
 
-Error Evaluator::addBoxes(const HostTensor &output, const Tensors &inputs,
-                          ArrayRef<int64_t> samples, ModelScore &score) {
+Expected<std::vector<const HostTensor *>>
+Evaluator::pickHeads(const std::vector<HostTensor> &outputs,
+                     const ModelSource &source) const {
+  std::vector<const HostTensor *> picked;
+  if (options.output.empty()) {
+    for (const HostTensor &output : outputs)
+      picked.push_back(&output);
+    return picked;
+  }
+  SmallVector<StringRef> names;
+  StringRef(options.output).split(names, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef name : names) {
+    auto found = find_if(
+        outputs, [&](const HostTensor &output) { return output.name == name; });
+    if (found == outputs.end())
+      return fail(source.name + ": has no output '" + name + "'");
+    picked.push_back(&*found);
+  }
+  return picked;
+}
+
+/// By the file's name; samples that are no files are the annotations' images in
+/// order.
+Expected<const CocoImage *> Evaluator::imageOf(int64_t sample) const {
+  std::string file = data->fileOf(sample);
+  const CocoImage *image = nullptr;
+  if (!file.empty()) {
+    image = imagesByFile.lookup(sys::path::filename(file));
+    if (!image)
+      return fail(options.labels + ": has no image '" +
+                  sys::path::filename(file) + "'");
+  } else {
+    auto count = static_cast<int64_t>(annotations->images.size());
+    if (data->sourceSize() != count)
+      return fail(options.labels + ": has " + Twine(count) +
+                  " images, but the data has " + Twine(data->sourceSize()) +
+                  " samples; tensors are the images in their order");
+    image = &annotations->images[data->position(sample)];
+  }
+  if (image->width <= 0 || image->height <= 0)
+    return fail(options.labels + ": image '" + image->file +
+                "' expects width and height");
+  return image;
+}
+
+const PreprocessPlan *Evaluator::knownPlan() const {
+  return isPluginPreprocess(options.data.preprocess.name) ? nullptr
+                                                          : data->imagePlan();
+}
+
+Error Evaluator::addBoxes(ArrayRef<const HostTensor *> outputs,
+                          const Tensors &inputs, ArrayRef<int64_t> samples,
+                          ModelScore &score) {
   const HostTensor &input = inputs[0];
   if (input.dims.size() != 4)
     return fail("input '" + input.name + "' expects images of 4 dimensions");
   bool last = input.dims[1] > 4 && input.dims[3] <= 4;
   DecodeOptions decode = options.boxes;
+  const PreprocessPlan *plan = knownPlan();
   decode.inputHeight = input.dims[last ? 1 : 2];
   decode.inputWidth = input.dims[last ? 2 : 3];
+  auto inputWidth = static_cast<double>(decode.inputWidth),
+       inputHeight = static_cast<double>(decode.inputHeight);
+  using Fit = EvaluationOptions::Fit;
   for (auto [place, sample] : enumerate(samples)) {
-    std::string file = data->fileOf(sample);
-    const CocoImage *image = imagesByFile.lookup(sys::path::filename(file));
+    auto image = imageOf(sample);
     if (!image)
-      return fail(options.labels + ": has no image '" +
-                  sys::path::filename(file) + "'");
-    if (image->width <= 0 || image->height <= 0)
-      return fail(options.labels + ": image '" + image->file +
-                  "' expects width and height");
-    auto boxes = decodeBoxes(output, static_cast<int64_t>(place), decode);
+      return image.takeError();
+    auto boxes = decodeBoxes(outputs, static_cast<int64_t>(place), decode);
     if (!boxes)
       return boxes.takeError();
-    double across = image->width / static_cast<double>(decode.inputWidth),
-           down = image->height / static_cast<double>(decode.inputHeight);
+    double width = (*image)->width, height = (*image)->height;
+    Placement placement;
+    if (plan) {
+      // What was done to the image is known.
+      auto placed = placeImage((*image)->width, (*image)->height, *plan);
+      if (!placed)
+        return fail(data->fileOf(sample) + ": " + toString(placed.takeError()));
+      placement.scaleX = static_cast<double>(placed->resizedWidth) / width;
+      placement.scaleY = static_cast<double>(placed->resizedHeight) / height;
+      placement.left = static_cast<double>(placed->left);
+      placement.top = static_cast<double>(placed->top);
+    } else if (options.fit.value_or(Fit::Stretched) == Fit::Stretched) {
+      placement = Placement::stretched(width, height, inputWidth, inputHeight);
+    } else {
+      placement = Placement::letterboxed(width, height, inputWidth, inputHeight,
+                                         options.fit == Fit::Letterboxed);
+    }
     for (Detection box : *boxes) {
       if (box.category >= static_cast<int64_t>(annotations->categories.size()))
-        return fail("output '" + output.name + "' has more classes than " +
-                    options.labels + " has categories");
-      box.image = image->id;
+        return fail("output '" + outputs.front()->name +
+                    "' has more classes than " + options.labels +
+                    " has categories");
+      box.image = (*image)->id;
       box.category = annotations->categories[box.category].first;
-      box.box = {box.box.x * across, box.box.y * down, box.box.width * across,
-                 box.box.height * down};
+      box.box = placement.toPicture(box.box);
       score.detections.push_back(box);
     }
     if (&score == &result.model)
-      seen.push_back(image->id);
+      seen.push_back((*image)->id);
   }
+  return Error::success();
+}
+
+Error Evaluator::compareClasses(const HostTensor &theirs,
+                                const HostTensor &ours, size_t samples) {
+  Metrics &metrics = result.metrics;
+  if (metrics.agreementIfClasses && !hasClassScores(theirs))
+    metrics.agreement = false;
+  if (!metrics.agreement)
+    return Error::success();
+  if (classesOf(theirs) < 2)
+    return fail(
+        "output '" + theirs.name +
+        "' has one number along its last axis: agreement expects scores "
+        "of classes there");
+  result.likeness->addClasses(theirs, ours, static_cast<int64_t>(samples));
   return Error::success();
 }
 
@@ -237,42 +352,39 @@ Error Evaluator::compare(const std::vector<HostTensor> &right,
     for (int64_t i = 0; i < theirs.numElements(); ++i)
       result.likeness->add(theirs.at(i), ours.at(i));
   }
-  auto theirs = pick(right, *reference);
-  auto ours = pick(mine, model);
-  if (!theirs || !ours)
-    return joinErrors(theirs.takeError(), ours.takeError());
-  result.likeness->samples += static_cast<int64_t>(samples);
-  if (!options.metrics.agreement)
+  if (!result.metrics.agreement)
     return Error::success();
-  auto first = split(**theirs, samples);
-  if (!first)
-    return first.takeError();
-  auto second = split(**ours, samples);
-  if (!second)
-    return second.takeError();
-  for (auto [a, b] : zip(*first, *second))
-    result.likeness->agreements += bestClass(a) == bestClass(b);
-  return Error::success();
+  auto theirs = pick(right, *reference);
+  if (!theirs)
+    return theirs.takeError();
+  auto ours = pick(mine, model);
+  if (!ours)
+    return ours.takeError();
+  return compareClasses(**theirs, **ours, samples);
 }
 
 Error Evaluator::runBatch(const Tensors &inputs, ArrayRef<int64_t> samples) {
-  if (!program)
-    if (Error error = compile(inputs))
-      return error;
+  if (Error error = compile(inputs))
+    return error;
   auto score = [&](const Program &which, const ModelSource &source,
                    ModelScore &place) -> Expected<std::vector<HostTensor>> {
     auto outputs = time(which, inputs, place);
     if (!outputs)
       return outputs.takeError();
-    auto picked = pick(*outputs, source);
-    if (!picked)
-      return picked.takeError();
-    if (options.metrics.needsLabels())
+    if (options.metrics.needsLabels()) {
+      auto picked = pick(*outputs, source);
+      if (!picked)
+        return picked.takeError();
       if (Error error = addClasses(**picked, samples, place))
         return error;
-    if (options.metrics.coco)
-      if (Error error = addBoxes(**picked, inputs, samples, place))
+    }
+    if (options.metrics.coco) {
+      auto heads = pickHeads(*outputs, source);
+      if (!heads)
+        return heads.takeError();
+      if (Error error = addBoxes(*heads, inputs, samples, place))
         return error;
+    }
     return outputs;
   };
   auto mine = score(*program, model, result.model);
@@ -314,8 +426,13 @@ Expected<EvaluationResult> Evaluator::run() {
       return batch.takeError();
     if (!*batch)
       break;
-    if (Error error = runBatch(**batch, reader.indices()))
-      return error;
+    if (Error error = runBatch(**batch, reader.indices())) {
+      std::string message = toString(std::move(error));
+      // An empty one is of what has been said already.
+      return fail(message.empty()
+                      ? message
+                      : data->explain(message, reader.indices(), **batch));
+    }
     result.samples += static_cast<int64_t>(reader.indices().size());
   }
   progress.clear();

@@ -2,9 +2,9 @@
 
 #include "OnnxQuant/Evaluation/Labels.h"
 #include "OnnxQuant/Data/IdxFile.h"
+#include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/NumPy.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include <set>
 
@@ -53,9 +53,9 @@ Expected<LabelSet> LabelSet::read(StringRef path) {
     set.inOrder.assign(bytes->begin(), bytes->end());
     return set;
   }
-  auto text = MemoryBuffer::getFile(path, /*IsText=*/true);
+  auto text = openInput(path, FileLimits::table, /*isText=*/true);
   if (!text)
-    return fail(path + ": cannot be opened: " + text.getError().message());
+    return fail(path + ": " + toString(text.takeError()));
   SmallVector<StringRef> lines;
   (*text)->getBuffer().split(lines, '\n');
   for (auto [index, each] : enumerate(lines)) {

@@ -73,6 +73,76 @@ double Likeness::cosine() const {
   return signal == other ? 1 : 0;
 }
 
+static double shareOf(int64_t part, int64_t whole) {
+  return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+double Likeness::agreement() const { return shareOf(agreements, rows); }
+double Likeness::equalShare() const { return shareOf(equalSamples, samples); }
+
+/// The dimensions of an output, ones at the end left out.
+static ArrayRef<int64_t> meaningfulDims(const HostTensor &output) {
+  ArrayRef<int64_t> dims = output.dims;
+  while (dims.size() > 1 && dims.back() == 1)
+    dims = dims.drop_back();
+  return dims;
+}
+
+int64_t onnxquant::classesOf(const HostTensor &output) {
+  ArrayRef<int64_t> dims = meaningfulDims(output);
+  return dims.empty() ? 1 : dims.back();
+}
+
+void Likeness::addClasses(const HostTensor &right, const HostTensor &mine,
+                          int64_t count) {
+  int64_t classes = classesOf(right);
+  int64_t all = classes > 0 ? right.numElements() / classes : 0;
+  int64_t each = std::max<int64_t>(1, all / std::max<int64_t>(count, 1));
+  auto best = [&](const HostTensor &output, int64_t row) {
+    int64_t first = row * classes, top = 0;
+    for (int64_t i = 1; i < classes; ++i)
+      if (output.at(first + i) > output.at(first + top))
+        top = i;
+    return top;
+  };
+  int64_t equal = 0;
+  for (int64_t row = 0; row < all; ++row) {
+    equal += best(right, row) == best(mine, row);
+    if ((row + 1) % each != 0)
+      continue;
+    equalSamples += equal == each;
+    agreements += equal;
+    equal = 0;
+  }
+  agreements += equal;
+  rows += all;
+  samples += count;
+}
+
+bool onnxquant::hasClassScores(const HostTensor &output) {
+  ArrayRef<int64_t> dims = meaningfulDims(output);
+  int64_t classes = classesOf(output);
+  if (classes < 2 || dims.size() > 3)
+    return false;
+  if (dims.size() < 3)
+    return true;
+  // Rows of probabilities sum up to one, and so do those behind logarithms.
+  constexpr double tolerance = 0.02;
+  int64_t rows = output.numElements() / classes;
+  for (int64_t row = 0; row < rows; ++row) {
+    double sum = 0, exponentials = 0;
+    for (int64_t i = row * classes; i < (row + 1) * classes; ++i) {
+      double value = output.at(i);
+      sum += value >= -tolerance ? value : INFINITY;
+      exponentials += std::exp(value);
+    }
+    if (!(std::fabs(sum - 1) < tolerance) &&
+        !(std::fabs(exponentials - 1) < tolerance))
+      return false;
+  }
+  return rows > 0;
+}
+
 double Latencies::quantile(double share) const {
   if (times.empty())
     return 0;

@@ -49,12 +49,6 @@ static json::Object describe(const ModelScore &score, const Metrics &metrics) {
   return object;
 }
 
-static double agreementOf(const Likeness &likeness) {
-  return likeness.samples ? static_cast<double>(likeness.agreements) /
-                                static_cast<double>(likeness.samples)
-                          : 0;
-}
-
 json::Value EvaluationResult::toJson() const {
   json::Object root = describe(model, metrics);
   root["samples"] = samples;
@@ -67,8 +61,11 @@ json::Value EvaluationResult::toJson() const {
       against["sqnr"] = likeness->sqnr();
     if (metrics.cosine)
       against["cosine"] = likeness->cosine();
-    if (metrics.agreement)
-      against["agreement"] = agreementOf(*likeness);
+    if (metrics.agreement) {
+      against["agreement"] = likeness->agreement();
+      against["agreement_rows"] = likeness->rows;
+      against["equal_samples"] = likeness->equalShare();
+    }
     double mine = model.latencies.quantile(0.5);
     if (mine > 0)
       against["speed_up"] = reference->latencies.quantile(0.5) / mine;
@@ -131,10 +128,19 @@ void EvaluationResult::print(raw_ostream &os) const {
   if (metrics.cosine)
     os << left_justify("cosine", 14)
        << right_justify(text("%.6f", likeness->cosine()), 22) << "\n";
-  if (metrics.agreement)
+  if (metrics.agreement) {
     os << left_justify("agreement", 14)
-       << right_justify(text("%.2f %%", 100 * agreementOf(*likeness)), 22)
+       << right_justify(text("%.2f %%", 100 * likeness->agreement()), 22)
+       << (likeness->rows > likeness->samples
+               ? " of " + std::to_string(likeness->rows) + " rows"
+               : "")
        << "\n";
+    // A text is right if all its letters are.
+    if (likeness->rows > likeness->samples)
+      os << left_justify("all rows", 14)
+         << right_justify(text("%.2f %%", 100 * likeness->equalShare()), 22)
+         << " of samples\n";
+  }
   double mine = model.latencies.quantile(0.5);
   if (mine > 0)
     os << left_justify("speed-up", 14)

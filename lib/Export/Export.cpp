@@ -4,7 +4,6 @@
 #include "OnnxQuant/Export/Export.h"
 #include "GraphExporter.h"
 #include "OnnxQuant/Support/AtomicFile.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -62,10 +61,11 @@ static void writePrefix(llvm::raw_ostream &os, int field, uint64_t length) {
 
 static uint64_t tensorSize(const Weight &weight) {
   uint64_t size = weight.header.ByteSizeLong();
-  if (weight.header.data_location() == ::onnx::TensorProto::EXTERNAL)
+  if (weight.header.data_location() == ::onnx_format::TensorProto::EXTERNAL)
     return size;
   uint64_t raw = rawSize(weight.elements.getShapedType());
-  return size + prefixSize(::onnx::TensorProto::kRawDataFieldNumber, raw) + raw;
+  return size +
+         prefixSize(::onnx_format::TensorProto::kRawDataFieldNumber, raw) + raw;
 }
 
 static LogicalResult writeElements(const Weight &weight,
@@ -103,7 +103,7 @@ static void placeExternally(std::vector<Weight> &weights, StringRef location,
     if (static_cast<int64_t>(size) < std::max<int64_t>(threshold, 1))
       continue;
     offset = filePerTensor ? 0 : llvm::alignTo(offset, dataAlignment);
-    weight.header.set_data_location(::onnx::TensorProto::EXTERNAL);
+    weight.header.set_data_location(::onnx_format::TensorProto::EXTERNAL);
     auto add = [&](StringRef key, std::string value) {
       auto *entry = weight.header.add_external_data();
       entry->set_key(key.str());
@@ -122,7 +122,7 @@ static LogicalResult writeDataFile(const std::vector<Weight> &weights,
                                    llvm::raw_ostream &os) {
   uint64_t offset = 0;
   for (const Weight &weight : weights) {
-    if (weight.header.data_location() != ::onnx::TensorProto::EXTERNAL)
+    if (weight.header.data_location() != ::onnx_format::TensorProto::EXTERNAL)
       continue;
     uint64_t begin = llvm::alignTo(offset, dataAlignment);
     os.write_zeros(begin - offset);
@@ -133,13 +133,14 @@ static LogicalResult writeDataFile(const std::vector<Weight> &weights,
   return success();
 }
 
-/// Writes each external weight to its file below `folder`. The files are listed
-/// in `written`, also where it fails.
+/// Files that have yet to be put into place.
+using Files = std::vector<std::unique_ptr<AtomicFile>>;
+
+/// Writes each external weight to its file below `folder`.
 static LogicalResult writeTensorFiles(const std::vector<Weight> &weights,
-                                      StringRef folder,
-                                      std::vector<std::string> &written) {
+                                      StringRef folder, Files &files) {
   for (const Weight &weight : weights) {
-    if (weight.header.data_location() != ::onnx::TensorProto::EXTERNAL)
+    if (weight.header.data_location() != ::onnx_format::TensorProto::EXTERNAL)
       continue;
     SmallString<128> path(folder);
     llvm::sys::path::append(path, weight.header.external_data(0).value());
@@ -148,40 +149,39 @@ static LogicalResult writeTensorFiles(const std::vector<Weight> &weights,
       return weight.op->emitOpError() << llvm::toString(file.takeError());
     if (failed(writeElements(weight, (*file)->os())))
       return failure();
-    if (llvm::Error error = (*file)->commit())
-      return weight.op->emitOpError() << llvm::toString(std::move(error));
-    written.push_back(path.str().str());
+    files.push_back(std::move(*file));
   }
   return success();
 }
 
-static uint64_t graphSize(const ::onnx::ModelProto &model,
+static uint64_t graphSize(const ::onnx_format::ModelProto &model,
                           const std::vector<Weight> &weights) {
   uint64_t size = model.graph().ByteSizeLong();
   for (const Weight &weight : weights) {
     uint64_t tensor = tensorSize(weight);
-    size += prefixSize(::onnx::GraphProto::kInitializerFieldNumber, tensor) +
-            tensor;
+    size +=
+        prefixSize(::onnx_format::GraphProto::kInitializerFieldNumber, tensor) +
+        tensor;
   }
   return size;
 }
 
 /// The model's fields, then the graph's, then one weight after the other.
-static LogicalResult writeModelFile(::onnx::ModelProto &model,
+static LogicalResult writeModelFile(::onnx_format::ModelProto &model,
                                     const std::vector<Weight> &weights,
                                     llvm::raw_ostream &os) {
   uint64_t size = graphSize(model, weights);
-  std::unique_ptr<::onnx::GraphProto> graph(model.release_graph());
+  std::unique_ptr<::onnx_format::GraphProto> graph(model.release_graph());
   os << model.SerializeAsString();
-  writePrefix(os, ::onnx::ModelProto::kGraphFieldNumber, size);
+  writePrefix(os, ::onnx_format::ModelProto::kGraphFieldNumber, size);
   os << graph->SerializeAsString();
   for (const Weight &weight : weights) {
-    writePrefix(os, ::onnx::GraphProto::kInitializerFieldNumber,
+    writePrefix(os, ::onnx_format::GraphProto::kInitializerFieldNumber,
                 tensorSize(weight));
     os << weight.header.SerializeAsString();
-    if (weight.header.data_location() == ::onnx::TensorProto::EXTERNAL)
+    if (weight.header.data_location() == ::onnx_format::TensorProto::EXTERNAL)
       continue;
-    writePrefix(os, ::onnx::TensorProto::kRawDataFieldNumber,
+    writePrefix(os, ::onnx_format::TensorProto::kRawDataFieldNumber,
                 rawSize(weight.elements.getShapedType()));
     if (failed(writeElements(weight, os)))
       return failure();
@@ -189,11 +189,24 @@ static LogicalResult writeModelFile(::onnx::ModelProto &model,
   return success();
 }
 
-LogicalResult onnxquant::exportModel(ModuleOp module, StringRef path,
-                                     const ExportOptions &options) {
-  ::onnx::ModelProto model;
+LogicalResult onnxquant::exportModel(ModuleOp module, llvm::raw_ostream &os) {
+  ::onnx_format::ModelProto model;
   std::vector<Weight> weights;
   if (failed(GraphExporter(module).run(model, weights)))
+    return failure();
+  if (graphSize(model, weights) >
+      static_cast<uint64_t>(ExportOptions().maxModelBytes))
+    return emitError(module.getLoc(),
+                     "the model is too large for one message in memory: "
+                     "write it to a file");
+  return writeModelFile(model, weights, os);
+}
+
+LogicalResult onnxquant::exportModel(ModuleOp module, StringRef path,
+                                     const ExportOptions &options) {
+  ::onnx_format::ModelProto model;
+  std::vector<Weight> weights;
+  if (failed(GraphExporter(module, options.maxOpset).run(model, weights)))
     return failure();
   auto fail = [&](llvm::Error error) {
     return emitError(UnknownLoc::get(module.getContext()))
@@ -218,39 +231,34 @@ LogicalResult onnxquant::exportModel(ModuleOp module, StringRef path,
     placeExternally(weights, location, options.externalDataThreshold,
                     options.filePerTensor);
   external &= llvm::any_of(weights, [](const Weight &weight) {
-    return weight.header.data_location() == ::onnx::TensorProto::EXTERNAL;
+    return weight.header.data_location() ==
+           ::onnx_format::TensorProto::EXTERNAL;
   });
 
-  // Files of single tensors are in place before the model is: without it, they
-  // go again.
-  std::vector<std::string> tensorFiles;
-  llvm::scope_exit removeFiles([&] {
-    for (const std::string &file : tensorFiles)
-      llvm::sys::fs::remove(file);
-  });
+  // A model and its data are one output: they are put into place together.
+  Files files;
   if (external && options.filePerTensor &&
-      failed(writeTensorFiles(weights, llvm::sys::path::parent_path(path),
-                              tensorFiles)))
+      failed(
+          writeTensorFiles(weights, llvm::sys::path::parent_path(path), files)))
     return failure();
-  std::unique_ptr<AtomicFile> dataFile;
   if (external && !options.filePerTensor) {
     auto file = AtomicFile::create(dataPath);
     if (!file)
       return fail(file.takeError());
-    dataFile = std::move(*file);
-    if (failed(writeDataFile(weights, dataFile->os())))
+    if (failed(writeDataFile(weights, (*file)->os())))
       return failure();
+    files.push_back(std::move(*file));
   }
   auto modelFile = AtomicFile::create(path);
   if (!modelFile)
     return fail(modelFile.takeError());
   if (failed(writeModelFile(model, weights, (*modelFile)->os())))
     return failure();
-  if (dataFile)
-    if (llvm::Error error = dataFile->commit())
-      return fail(std::move(error));
-  if (llvm::Error error = (*modelFile)->commit())
+  files.push_back(std::move(*modelFile));
+  SmallVector<AtomicFile *> all;
+  for (const auto &file : files)
+    all.push_back(file.get());
+  if (llvm::Error error = commitTogether(all))
     return fail(std::move(error));
-  removeFiles.release();
   return success();
 }

@@ -26,7 +26,8 @@ static int64_t irVersionFor(int64_t opset) {
 
 void onnxquant::exporting::exportMetadata(
     Attribute attribute,
-    google::protobuf::RepeatedPtrField<::onnx::StringStringEntryProto> *out) {
+    google::protobuf::RepeatedPtrField<::onnx_format::StringStringEntryProto>
+        *out) {
   auto pairs = dyn_cast_or_null<ArrayAttr>(attribute);
   if (!pairs)
     return;
@@ -89,8 +90,8 @@ static bool isRequired(Operation *op, StringRef attribute) {
 }
 
 /// Whether a graph has a node of the ai.onnx domain.
-static bool usesStandardOps(const ::onnx::GraphProto &graph) {
-  return llvm::any_of(graph.node(), [](const ::onnx::NodeProto &node) {
+static bool usesStandardOps(const ::onnx_format::GraphProto &graph) {
+  return llvm::any_of(graph.node(), [](const ::onnx_format::NodeProto &node) {
     return node.domain().empty() ||
            llvm::any_of(node.attribute(), [](const auto &attribute) {
              return usesStandardOps(attribute.g()) ||
@@ -99,7 +100,7 @@ static bool usesStandardOps(const ::onnx::GraphProto &graph) {
   });
 }
 
-void GraphExporter::exportModelFields(::onnx::ModelProto &model) {
+void GraphExporter::exportModelFields(::onnx_format::ModelProto &model) {
   auto text = [&](StringRef name) {
     return stringOf(module->getAttr(("onnx." + name).str()));
   };
@@ -113,17 +114,17 @@ void GraphExporter::exportModelFields(::onnx::ModelProto &model) {
     if (!value.empty())
       (model.*setter)(value);
   };
-  void (::onnx::ModelProto::*producer)(const std::string &) =
-      &::onnx::ModelProto::set_producer_name;
+  void (::onnx_format::ModelProto::*producer)(const std::string &) =
+      &::onnx_format::ModelProto::set_producer_name;
   set(text("producer_name"), producer);
-  void (::onnx::ModelProto::*producerVersion)(const std::string &) =
-      &::onnx::ModelProto::set_producer_version;
+  void (::onnx_format::ModelProto::*producerVersion)(const std::string &) =
+      &::onnx_format::ModelProto::set_producer_version;
   set(text("producer_version"), producerVersion);
-  void (::onnx::ModelProto::*domain)(const std::string &) =
-      &::onnx::ModelProto::set_domain;
+  void (::onnx_format::ModelProto::*domain)(const std::string &) =
+      &::onnx_format::ModelProto::set_domain;
   set(text("domain"), domain);
-  void (::onnx::ModelProto::*doc)(const std::string &) =
-      &::onnx::ModelProto::set_doc_string;
+  void (::onnx_format::ModelProto::*doc)(const std::string &) =
+      &::onnx_format::ModelProto::set_doc_string;
   set(text("doc_string"), doc);
   if (auto number = module->getAttrOfType<IntegerAttr>("onnx.model_version"))
     model.set_model_version(number.getInt());
@@ -161,15 +162,8 @@ void GraphExporter::exportModelFields(::onnx::ModelProto &model) {
   }
 }
 
-LogicalResult GraphExporter::run(::onnx::ModelProto &model,
-                                 std::vector<Weight> &weights) {
-  FailureOr<func::FuncOp> function = findEntry();
-  if (failed(function))
-    return failure();
-  if (function->isExternal() ||
-      !isa<ir::ReturnOp, func::ReturnOp>(
-          function->getBody().front().getTerminator()))
-    return function->emitError("expects a graph that ends in onnx.Return");
+/// The lowest opset that can say all ops and is not below the imported one.
+LogicalResult GraphExporter::chooseOpset(func::FuncOp function) {
   floor = defaultOpset;
   if (auto imported = module->getAttrOfType<DictionaryAttr>("onnx.opsets"))
     for (NamedAttribute entry : imported)
@@ -178,19 +172,43 @@ LogicalResult GraphExporter::run(::onnx::ModelProto &model,
         if (entry.getName() == "ai.onnx")
           floor = number.getInt();
       }
+  if (maxOpset > 0)
+    floor = std::min(floor, maxOpset);
   opset = floor;
-  function->walk([&](Operation *op) {
+  Operation *highest = nullptr;
+  function.walk([&](Operation *op) {
     if (auto node = dyn_cast<ir::NodeOpInterface>(op)) {
-      if (node.getOnnxDomain().empty())
-        opset = std::max(opset, minOpset(op, floor));
-      else
+      if (!node.getOnnxDomain().empty())
         opsets.try_emplace(node.getOnnxDomain(), 1);
+      else if (int64_t own = minOpset(op, floor); own > opset) {
+        opset = own;
+        highest = op;
+      }
     }
     if (auto custom = dyn_cast<ir::CustomOp>(op))
       if (!custom.getDomainName().empty())
         opsets.try_emplace(custom.getDomainName(), 1);
   });
+  if (maxOpset == 0 || opset <= maxOpset)
+    return success();
+  return highest->emitError("node '")
+         << stringOf(highest->getAttr(ir::nodeNameAttr)) << "' ("
+         << cast<ir::NodeOpInterface>(highest).getOnnxOpType()
+         << ") needs opset " << opset << ", but the highest allowed is "
+         << maxOpset;
+}
 
+LogicalResult GraphExporter::run(::onnx_format::ModelProto &model,
+                                 std::vector<Weight> &weights) {
+  FailureOr<func::FuncOp> function = findEntry();
+  if (failed(function))
+    return failure();
+  if (function->isExternal() ||
+      !isa<ir::ReturnOp, func::ReturnOp>(
+          function->getBody().front().getTerminator()))
+    return function->emitError("expects a graph that ends in onnx.Return");
+  if (failed(chooseOpset(*function)))
+    return failure();
   GraphNames names;
   names.graph = stringOf(module->getAttr("onnx.graph_name"));
   if (names.graph.empty())
@@ -200,11 +218,12 @@ LogicalResult GraphExporter::run(::onnx::ModelProto &model,
   for (unsigned i = 0; i < function->getNumResults(); ++i)
     names.outputs.push_back(
         stringOf(function->getResultAttr(i, ir::argNameAttr)));
-  ::onnx::GraphProto &graph = *model.mutable_graph();
+  ::onnx_format::GraphProto &graph = *model.mutable_graph();
   if (failed(exportBlock(function->getBody().front(), names, graph, &weights)))
     return failure();
   exportModelFields(model);
-  auto describe = [&](::onnx::ValueInfoProto &info, Type type, auto attribute) {
+  auto describe = [&](::onnx_format::ValueInfoProto &info, Type type,
+                      auto attribute) {
     info.Clear();
     exportType(type, stringOf(attribute(ir::argDimParamsAttr)),
                *info.mutable_type());
@@ -252,7 +271,7 @@ void GraphExporter::nameResults(Block &block) {
 }
 
 LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
-                                         ::onnx::GraphProto &graph,
+                                         ::onnx_format::GraphProto &graph,
                                          std::vector<Weight> *weights) {
   graph.set_name(names.graph.empty() ? "graph" : names.graph);
   for (auto [index, argument] : llvm::enumerate(block.getArguments())) {
@@ -346,7 +365,7 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
       identity->add_input(nameOf(value));
       identity->add_output(outputs[index]);
     }
-    ::onnx::ValueInfoProto *output = graph.add_output();
+    ::onnx_format::ValueInfoProto *output = graph.add_output();
     if (auto result = dyn_cast<OpResult>(value))
       exportResult(result, *output);
     else
@@ -357,7 +376,7 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
 }
 
 LogicalResult GraphExporter::exportConstant(Operation *op,
-                                            ::onnx::GraphProto &graph,
+                                            ::onnx_format::GraphProto &graph,
                                             std::vector<Weight> *weights) {
   ElementsAttr elements = ir::getConstant(op->getResult(0));
   std::string name = nameOf(op->getResult(0));
@@ -383,7 +402,7 @@ LogicalResult GraphExporter::exportConstant(Operation *op,
   FailureOr<RawTensor> raw = getRawTensor(elements);
   if (failed(raw))
     return fail("its data is missing or has the wrong size");
-  ::onnx::TensorProto *tensor = graph.add_initializer();
+  ::onnx_format::TensorProto *tensor = graph.add_initializer();
   *tensor = std::move(weight.header);
   tensor->set_raw_data(raw->data().data(), raw->data().size());
   return success();
@@ -391,7 +410,7 @@ LogicalResult GraphExporter::exportConstant(Operation *op,
 
 /// The type of a result, and what the model says of it for people to read.
 void GraphExporter::exportResult(OpResult result,
-                                 ::onnx::ValueInfoProto &info) {
+                                 ::onnx_format::ValueInfoProto &info) {
   Operation *op = result.getOwner();
   unsigned index = result.getResultNumber();
   auto textOf = [&](StringRef list) {
@@ -406,7 +425,8 @@ void GraphExporter::exportResult(OpResult result,
     exportMetadata(list[index], info.mutable_metadata_props());
 }
 
-void GraphExporter::exportValueInfo(Operation *op, ::onnx::GraphProto &graph) {
+void GraphExporter::exportValueInfo(Operation *op,
+                                    ::onnx_format::GraphProto &graph) {
   for (OpResult result : op->getResults()) {
     std::string name = nameOf(result);
     bool isOutput = llvm::any_of(result.getUsers(), [&](Operation *user) {
@@ -414,7 +434,7 @@ void GraphExporter::exportValueInfo(Operation *op, ::onnx::GraphProto &graph) {
     });
     if (name.empty() || isOutput)
       continue;
-    ::onnx::ValueInfoProto info;
+    ::onnx_format::ValueInfoProto info;
     exportResult(result, info);
     // A type without a shape says nothing that the node doesn't, but for
     // operators that nobody knows.

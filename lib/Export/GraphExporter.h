@@ -12,18 +12,20 @@ namespace onnxquant::exporting {
 /// A weight of the main graph: its header is a message, its elements stay where
 /// they are until they are written.
 struct Weight {
-  ::onnx::TensorProto header;
+  ::onnx_format::TensorProto header;
   mlir::ElementsAttr elements;
   mlir::Operation *op;
 };
 
 class GraphExporter {
 public:
-  explicit GraphExporter(mlir::ModuleOp module) : module(module) {}
+  /// `maxOpset` is the highest opset that the model may have, or 0.
+  explicit GraphExporter(mlir::ModuleOp module, int64_t maxOpset = 0)
+      : module(module), maxOpset(maxOpset) {}
 
   /// Fills `model` but for the main graph's initializers, which go to
   /// `weights`.
-  llvm::LogicalResult run(::onnx::ModelProto &model,
+  llvm::LogicalResult run(::onnx_format::ModelProto &model,
                           std::vector<Weight> &weights);
 
 private:
@@ -34,21 +36,23 @@ private:
   };
 
   llvm::FailureOr<mlir::func::FuncOp> findEntry();
-  void exportModelFields(::onnx::ModelProto &model);
+  llvm::LogicalResult chooseOpset(mlir::func::FuncOp function);
+  void exportModelFields(::onnx_format::ModelProto &model);
   llvm::LogicalResult exportBlock(mlir::Block &block, const GraphNames &names,
-                                  ::onnx::GraphProto &graph,
+                                  ::onnx_format::GraphProto &graph,
                                   std::vector<Weight> *weights);
   llvm::LogicalResult exportConstant(mlir::Operation *op,
-                                     ::onnx::GraphProto &graph,
+                                     ::onnx_format::GraphProto &graph,
                                      std::vector<Weight> *weights);
-  llvm::LogicalResult exportNode(const Node &node, ::onnx::GraphProto &graph);
+  llvm::LogicalResult exportNode(const Node &node,
+                                 ::onnx_format::GraphProto &graph);
   llvm::LogicalResult exportAttribute(const Node &node,
                                       mlir::NamedAttribute attribute,
-                                      ::onnx::NodeProto &proto);
+                                      ::onnx_format::NodeProto &proto);
   llvm::LogicalResult exportRegions(mlir::Operation *op,
-                                    ::onnx::NodeProto &proto);
-  void exportResult(mlir::OpResult result, ::onnx::ValueInfoProto &info);
-  void exportValueInfo(mlir::Operation *op, ::onnx::GraphProto &graph);
+                                    ::onnx_format::NodeProto &proto);
+  void exportResult(mlir::OpResult result, ::onnx_format::ValueInfoProto &info);
+  void exportValueInfo(mlir::Operation *op, ::onnx_format::GraphProto &graph);
   void nameResults(mlir::Block &block);
 
   /// `wanted`, or the next free name made from it.
@@ -56,6 +60,7 @@ private:
   std::string nameOf(mlir::Value value);
 
   mlir::ModuleOp module;
+  int64_t maxOpset;
   int64_t opset = 0;
   /// The opset may not be lower than this.
   int64_t floor = 0;
@@ -74,7 +79,8 @@ llvm::SmallVector<std::string> stringsOf(mlir::Attribute attribute);
 /// Writes pairs of keys and values, as the importer keeps them.
 void exportMetadata(
     mlir::Attribute attribute,
-    google::protobuf::RepeatedPtrField<::onnx::StringStringEntryProto> *out);
+    google::protobuf::RepeatedPtrField<::onnx_format::StringStringEntryProto>
+        *out);
 
 } // namespace onnxquant::exporting
 

@@ -14,9 +14,9 @@ static bool isBookkeeping(StringRef name) {
 }
 
 LogicalResult GraphExporter::exportNode(const Node &node,
-                                        ::onnx::GraphProto &graph) {
+                                        ::onnx_format::GraphProto &graph) {
   Operation *op = node.op;
-  ::onnx::NodeProto &proto = *graph.add_node();
+  ::onnx_format::NodeProto &proto = *graph.add_node();
   proto.set_op_type(node.opType);
   std::string name = stringOf(op->getAttr(ir::nodeNameAttr));
   proto.set_name(unique(name.empty() ? node.opType : name, nodeNames));
@@ -51,7 +51,7 @@ LogicalResult GraphExporter::exportNode(const Node &node,
 
 static LogicalResult exportAttributeTensor(const Node &node, StringRef name,
                                            ElementsAttr elements,
-                                           ::onnx::TensorProto &tensor) {
+                                           ::onnx_format::TensorProto &tensor) {
   FailureOr<RawTensor> raw = getRawTensor(elements);
   if (failed(raw) || failed(exportTensorType(elements.getShapedType(), tensor)))
     return node.op->emitOpError("cannot write attribute '")
@@ -62,8 +62,8 @@ static LogicalResult exportAttributeTensor(const Node &node, StringRef name,
 
 LogicalResult GraphExporter::exportAttribute(const Node &node,
                                              NamedAttribute attribute,
-                                             ::onnx::NodeProto &proto) {
-  using Kind = ::onnx::AttributeProto;
+                                             ::onnx_format::NodeProto &proto) {
+  using Kind = ::onnx_format::AttributeProto;
   Kind &out = *proto.add_attribute();
   out.set_name(attribute.getName().str());
   Attribute value = attribute.getValue();
@@ -134,21 +134,21 @@ LogicalResult GraphExporter::exportAttribute(const Node &node,
 }
 
 /// A graph for the attribute of that name, one of several where `inList`.
-static ::onnx::GraphProto &addGraph(StringRef name, bool inList,
-                                    ::onnx::NodeProto &proto) {
+static ::onnx_format::GraphProto &addGraph(StringRef name, bool inList,
+                                           ::onnx_format::NodeProto &proto) {
   if (inList)
-    for (::onnx::AttributeProto &attribute : *proto.mutable_attribute())
+    for (::onnx_format::AttributeProto &attribute : *proto.mutable_attribute())
       if (attribute.name() == name)
         return *attribute.add_graphs();
-  ::onnx::AttributeProto &attribute = *proto.add_attribute();
+  ::onnx_format::AttributeProto &attribute = *proto.add_attribute();
   attribute.set_name(name.str());
-  attribute.set_type(inList ? ::onnx::AttributeProto::GRAPHS
-                            : ::onnx::AttributeProto::GRAPH);
+  attribute.set_type(inList ? ::onnx_format::AttributeProto::GRAPHS
+                            : ::onnx_format::AttributeProto::GRAPH);
   return inList ? *attribute.add_graphs() : *attribute.mutable_g();
 }
 
 LogicalResult GraphExporter::exportRegions(Operation *op,
-                                           ::onnx::NodeProto &proto) {
+                                           ::onnx_format::NodeProto &proto) {
   auto dicts = op->getAttrOfType<ArrayAttr>("onnx_subgraphs");
   auto kinds = op->getAttrOfType<DictionaryAttr>("onnx_attribute_kinds");
   SmallVector<std::string> attributes =
@@ -164,7 +164,7 @@ LogicalResult GraphExporter::exportRegions(Operation *op,
     GraphNames names;
     names.graph = index < attributes.size() ? attributes[index]
                                             : "graph_" + std::to_string(index);
-    ::onnx::GraphProto &graph =
+    ::onnx_format::GraphProto &graph =
         addGraph(names.graph, kinds && kinds.get(names.graph), proto);
     if (dicts && index < dicts.size())
       if (auto dict = dyn_cast<DictionaryAttr>(dicts[index])) {

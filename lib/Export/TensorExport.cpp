@@ -75,7 +75,7 @@ FailureOr<RawTensor> onnxquant::exporting::getRawTensor(ElementsAttr elements) {
 
 LogicalResult
 onnxquant::exporting::exportTensorType(ShapedType type,
-                                       ::onnx::TensorProto &proto) {
+                                       ::onnx_format::TensorProto &proto) {
   std::optional<int64_t> code =
       onnxquant::onnx::onnxFromElementType(type.getElementType());
   if (!code)
@@ -87,7 +87,7 @@ onnxquant::exporting::exportTensorType(ShapedType type,
 }
 
 void onnxquant::exporting::exportType(Type type, StringRef dimParams,
-                                      ::onnx::TypeProto &proto) {
+                                      ::onnx_format::TypeProto &proto) {
   auto tensor = dyn_cast<TensorType>(type);
   std::optional<int64_t> code;
   if (tensor)

@@ -4,7 +4,7 @@
 #define ONNXQUANT_LIB_EXPORT_TENSOREXPORT_H
 
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
-#include "onnx.pb.h"
+#include "onnx_format.pb.h"
 
 namespace onnxquant::exporting {
 
@@ -29,12 +29,12 @@ llvm::FailureOr<RawTensor> getRawTensor(mlir::ElementsAttr elements);
 
 /// Sets dims and element type; fails if ONNX has no such element type.
 llvm::LogicalResult exportTensorType(mlir::ShapedType type,
-                                     ::onnx::TensorProto &proto);
+                                     ::onnx_format::TensorProto &proto);
 
 /// Sets a value's type with the names of its dynamic dimensions. Leaves the
 /// type open if the element type is not known.
 void exportType(mlir::Type type, llvm::StringRef dimParams,
-                ::onnx::TypeProto &proto);
+                ::onnx_format::TypeProto &proto);
 
 } // namespace onnxquant::exporting
 

@@ -10,9 +10,9 @@ using onnxquant::onnx::Dim;
 using onnxquant::onnx::Dims;
 
 FailureOr<Attribute>
-GraphImporter::importAttribute(::onnx::AttributeProto &attr) {
+GraphImporter::importAttribute(::onnx_format::AttributeProto &attr) {
   Builder b(context);
-  using Kind = ::onnx::AttributeProto;
+  using Kind = ::onnx_format::AttributeProto;
   Kind::AttributeType type = attr.type();
   if (!attr.has_type() && model.ir_version() >= 2)
     return error() << "has attribute '" << attr.name() << "' of no type";
@@ -53,7 +53,7 @@ GraphImporter::importAttribute(::onnx::AttributeProto &attr) {
   }
   case Kind::TENSORS: {
     SmallVector<Attribute> tensors;
-    for (::onnx::TensorProto &proto : *attr.mutable_tensors()) {
+    for (::onnx_format::TensorProto &proto : *attr.mutable_tensors()) {
       auto tensor = importTensor(proto, attr.name(), externalData, context);
       if (!tensor)
         return error() << "attribute '" << attr.name() << "' "
@@ -93,15 +93,15 @@ GraphImporter::importAttribute(::onnx::AttributeProto &attr) {
                  << ", which no operator here takes";
 }
 
-LogicalResult GraphImporter::importAttributes(::onnx::NodeProto &proto,
+LogicalResult GraphImporter::importAttributes(::onnx_format::NodeProto &proto,
                                               Node &node, Scope &scope,
                                               const Opsets &opsets,
                                               Regions &regions,
                                               SubgraphNames &subgraphs) {
   // Regions stand in the order of the op's definition.
-  SmallVector<::onnx::AttributeProto *> graphs;
+  SmallVector<::onnx_format::AttributeProto *> graphs;
   llvm::StringSet<> names;
-  for (::onnx::AttributeProto &attribute : *proto.mutable_attribute()) {
+  for (::onnx_format::AttributeProto &attribute : *proto.mutable_attribute()) {
     if (!attribute.ref_attr_name().empty())
       return error() << "refers to attribute '" << attribute.ref_attr_name()
                      << "' outside of a function";
@@ -110,9 +110,9 @@ LogicalResult GraphImporter::importAttributes(::onnx::NodeProto &proto,
     if (!names.insert(attribute.name()).second)
       return error() << "has attribute '" << attribute.name() << "' twice";
     if (attribute.has_g() ||
-        llvm::is_contained(
-            {::onnx::AttributeProto::GRAPH, ::onnx::AttributeProto::GRAPHS},
-            attribute.type())) {
+        llvm::is_contained({::onnx_format::AttributeProto::GRAPH,
+                            ::onnx_format::AttributeProto::GRAPHS},
+                           attribute.type())) {
       graphs.push_back(&attribute);
       continue;
     }
@@ -128,9 +128,9 @@ LogicalResult GraphImporter::importAttributes(::onnx::NodeProto &proto,
       order = {"then_branch", "else_branch"};
     else if (opType == "Loop" || opType == "Scan")
       order = {"body"};
-    for (::onnx::AttributeProto *graph : graphs)
+    for (::onnx_format::AttributeProto *graph : graphs)
       if (!llvm::is_contained(order, graph->name()) ||
-          graph->type() == ::onnx::AttributeProto::GRAPHS)
+          graph->type() == ::onnx_format::AttributeProto::GRAPHS)
         return error() << "has attribute '" << graph->name() << "', which "
                        << opType << " doesn't know";
     for (StringRef name : order)
@@ -141,14 +141,14 @@ LogicalResult GraphImporter::importAttributes(::onnx::NodeProto &proto,
       return llvm::find(order, a->name()) < llvm::find(order, b->name());
     });
   }
-  for (::onnx::AttributeProto *attribute : graphs) {
-    SmallVector<::onnx::GraphProto *> bodies;
-    if (attribute->type() != ::onnx::AttributeProto::GRAPHS)
+  for (::onnx_format::AttributeProto *attribute : graphs) {
+    SmallVector<::onnx_format::GraphProto *> bodies;
+    if (attribute->type() != ::onnx_format::AttributeProto::GRAPHS)
       bodies.push_back(attribute->mutable_g());
     else
-      for (::onnx::GraphProto &body : *attribute->mutable_graphs())
+      for (::onnx_format::GraphProto &body : *attribute->mutable_graphs())
         bodies.push_back(&body);
-    for (::onnx::GraphProto *body : bodies) {
+    for (::onnx_format::GraphProto *body : bodies) {
       regions.push_back(std::make_unique<Region>());
       subgraphs.attributes.push_back(attribute->name());
       if (failed(importSubgraph(*body, node, *regions.back(), scope, opsets,
@@ -159,7 +159,7 @@ LogicalResult GraphImporter::importAttributes(::onnx::NodeProto &proto,
   return success();
 }
 
-LogicalResult GraphImporter::importSubgraph(::onnx::GraphProto &graph,
+LogicalResult GraphImporter::importSubgraph(::onnx_format::GraphProto &graph,
                                             const Node &node, Region &region,
                                             Scope &parent, const Opsets &opsets,
                                             SubgraphNames &names) {
@@ -210,7 +210,7 @@ LogicalResult GraphImporter::importSubgraph(::onnx::GraphProto &graph,
     return failure();
   nodeLoc = loc;
   SmallVector<Value> yields;
-  for (const ::onnx::ValueInfoProto &output : graph.output()) {
+  for (const ::onnx_format::ValueInfoProto &output : graph.output()) {
     Value value = lookup(output.name(), scope);
     if (!value)
       return error() << "has a subgraph whose output '" << output.name()

@@ -8,9 +8,10 @@
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::import;
-using ::onnx::AttributeProto;
+using ::onnx_format::AttributeProto;
 
-static AttributeProto *findAttribute(::onnx::NodeProto &proto, StringRef name) {
+static AttributeProto *findAttribute(::onnx_format::NodeProto &proto,
+                                     StringRef name) {
   for (AttributeProto &attribute : *proto.mutable_attribute())
     if (attribute.name() == name)
       return &attribute;
@@ -18,8 +19,9 @@ static AttributeProto *findAttribute(::onnx::NodeProto &proto, StringRef name) {
 }
 
 /// The type of a sequence of tensors, given that of one of them.
-static ::onnx::TypeProto sequenceOf(const ::onnx::TypeProto &element) {
-  ::onnx::TypeProto sequence = element;
+static ::onnx_format::TypeProto
+sequenceOf(const ::onnx_format::TypeProto &element) {
+  ::onnx_format::TypeProto sequence = element;
   if (!element.tensor_type().has_shape())
     return sequence;
   auto *shape = sequence.mutable_tensor_type()->mutable_shape();
@@ -31,7 +33,8 @@ static ::onnx::TypeProto sequenceOf(const ::onnx::TypeProto &element) {
 }
 
 /// Moves what belongs to the sequence from the node to the inner Scan.
-static void moveAttributes(::onnx::NodeProto &proto, ::onnx::NodeProto &inner) {
+static void moveAttributes(::onnx_format::NodeProto &proto,
+                           ::onnx_format::NodeProto &inner) {
   google::protobuf::RepeatedPtrField<AttributeProto> left;
   for (AttributeProto &attribute : *proto.mutable_attribute()) {
     StringRef name = attribute.name();
@@ -44,7 +47,8 @@ static void moveAttributes(::onnx::NodeProto &proto, ::onnx::NodeProto &inner) {
   proto.mutable_attribute()->Swap(&left);
 }
 
-LogicalResult GraphImporter::unbatchScan(::onnx::NodeProto &proto, Node &node) {
+LogicalResult GraphImporter::unbatchScan(::onnx_format::NodeProto &proto,
+                                         Node &node) {
   if (unbatchedScans.contains(&proto)) {
     node.opset = 9;
     return success();
@@ -63,20 +67,20 @@ LogicalResult GraphImporter::unbatchScan(::onnx::NodeProto &proto, Node &node) {
                    << " of them scanned, but got " << body->g().input_size();
   int64_t states = inputs - count->i();
 
-  ::onnx::GraphProto outer;
+  ::onnx_format::GraphProto outer;
   outer.set_name(node.name + "_batch");
-  ::onnx::NodeProto &inner = *outer.add_node();
+  ::onnx_format::NodeProto &inner = *outer.add_node();
   inner.set_op_type("Scan");
   inner.set_name(node.name + "_sequence");
   for (int64_t i = 0; i < inputs; ++i) {
-    const ::onnx::TypeProto &type = body->g().input(i).type();
-    ::onnx::ValueInfoProto &input = *outer.add_input();
+    const ::onnx_format::TypeProto &type = body->g().input(i).type();
+    ::onnx_format::ValueInfoProto &input = *outer.add_input();
     input.set_name(node.name + "_batch_in" + std::to_string(i));
     *input.mutable_type() = i < states ? type : sequenceOf(type);
     inner.add_input(input.name());
   }
   for (int i = 0; i < proto.output_size(); ++i) {
-    ::onnx::ValueInfoProto &output = *outer.add_output();
+    ::onnx_format::ValueInfoProto &output = *outer.add_output();
     output.set_name(node.name + "_batch_out" + std::to_string(i));
     inner.add_output(output.name());
   }

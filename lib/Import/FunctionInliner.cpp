@@ -16,24 +16,24 @@ namespace {
 /// Rewrites the copied nodes of one call.
 class CallRewriter {
 public:
-  CallRewriter(const ::onnx::NodeProto &call,
-               const ::onnx::FunctionProto &function, StringRef prefix);
+  CallRewriter(const ::onnx_format::NodeProto &call,
+               const ::onnx_format::FunctionProto &function, StringRef prefix);
 
-  void rewrite(::onnx::NodeProto &node);
+  void rewrite(::onnx_format::NodeProto &node);
   std::string rename(StringRef name);
 
 private:
-  void rewrite(::onnx::GraphProto &graph);
-  void fillAttributes(::onnx::NodeProto &node);
+  void rewrite(::onnx_format::GraphProto &graph);
+  void fillAttributes(::onnx_format::NodeProto &node);
 
   std::string prefix;
   llvm::StringMap<std::string> names;
-  llvm::StringMap<const ::onnx::AttributeProto *> attributes;
+  llvm::StringMap<const ::onnx_format::AttributeProto *> attributes;
 };
 } // namespace
 
-CallRewriter::CallRewriter(const ::onnx::NodeProto &call,
-                           const ::onnx::FunctionProto &function,
+CallRewriter::CallRewriter(const ::onnx_format::NodeProto &call,
+                           const ::onnx_format::FunctionProto &function,
                            StringRef prefix)
     : prefix(prefix.str() + "/") {
   for (int i = 0; i < function.output_size(); ++i)
@@ -41,9 +41,10 @@ CallRewriter::CallRewriter(const ::onnx::NodeProto &call,
       names[function.output(i)] = call.output(i);
   for (int i = 0; i < function.input_size(); ++i)
     names[function.input(i)] = i < call.input_size() ? call.input(i) : "";
-  for (const ::onnx::AttributeProto &attribute : function.attribute_proto())
+  for (const ::onnx_format::AttributeProto &attribute :
+       function.attribute_proto())
     attributes[attribute.name()] = &attribute;
-  for (const ::onnx::AttributeProto &attribute : call.attribute())
+  for (const ::onnx_format::AttributeProto &attribute : call.attribute())
     attributes[attribute.name()] = &attribute;
 }
 
@@ -55,13 +56,13 @@ std::string CallRewriter::rename(StringRef name) {
   return prefix + name.str();
 }
 
-void CallRewriter::fillAttributes(::onnx::NodeProto &node) {
-  ::google::protobuf::RepeatedPtrField<::onnx::AttributeProto> filled;
-  for (::onnx::AttributeProto &attribute : *node.mutable_attribute()) {
+void CallRewriter::fillAttributes(::onnx_format::NodeProto &node) {
+  ::google::protobuf::RepeatedPtrField<::onnx_format::AttributeProto> filled;
+  for (::onnx_format::AttributeProto &attribute : *node.mutable_attribute()) {
     if (attribute.ref_attr_name().empty()) {
       if (attribute.has_g())
         rewrite(*attribute.mutable_g());
-      for (::onnx::GraphProto &graph : *attribute.mutable_graphs())
+      for (::onnx_format::GraphProto &graph : *attribute.mutable_graphs())
         rewrite(graph);
       filled.Add()->Swap(&attribute);
       continue;
@@ -70,14 +71,14 @@ void CallRewriter::fillAttributes(::onnx::NodeProto &node) {
     auto it = attributes.find(attribute.ref_attr_name());
     if (it == attributes.end())
       continue;
-    ::onnx::AttributeProto &copy = *filled.Add();
+    ::onnx_format::AttributeProto &copy = *filled.Add();
     copy = *it->second;
     copy.set_name(attribute.name());
   }
   node.mutable_attribute()->Swap(&filled);
 }
 
-void CallRewriter::rewrite(::onnx::NodeProto &node) {
+void CallRewriter::rewrite(::onnx_format::NodeProto &node) {
   for (std::string &input : *node.mutable_input())
     input = rename(input);
   for (std::string &output : *node.mutable_output())
@@ -86,42 +87,49 @@ void CallRewriter::rewrite(::onnx::NodeProto &node) {
   fillAttributes(node);
 }
 
-void CallRewriter::rewrite(::onnx::GraphProto &graph) {
+void CallRewriter::rewrite(::onnx_format::GraphProto &graph) {
+  // What the graph defines itself hides the function's names.
+  llvm::StringMap<std::string> outer = names;
+  for (const std::string &name : namesDefinedIn(graph))
+    names[name] = prefix + name;
   for (auto *infos : {graph.mutable_input(), graph.mutable_output(),
                       graph.mutable_value_info()})
-    for (::onnx::ValueInfoProto &info : *infos)
+    for (::onnx_format::ValueInfoProto &info : *infos)
       info.set_name(rename(info.name()));
-  for (::onnx::TensorProto &tensor : *graph.mutable_initializer())
+  for (::onnx_format::TensorProto &tensor : *graph.mutable_initializer())
     tensor.set_name(rename(tensor.name()));
-  for (::onnx::SparseTensorProto &tensor : *graph.mutable_sparse_initializer())
+  for (::onnx_format::SparseTensorProto &tensor :
+       *graph.mutable_sparse_initializer())
     tensor.mutable_values()->set_name(rename(tensor.values().name()));
-  for (::onnx::NodeProto &node : *graph.mutable_node())
+  for (::onnx_format::NodeProto &node : *graph.mutable_node())
     rewrite(node);
+  names = std::move(outer);
 }
 
 /// Counts nodes, those of called functions included, up to a bit more than the
 /// limit. `sizes` has no number for functions that are being counted.
 FailureOr<size_t> GraphImporter::inlinedSize(
-    const google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes,
-    llvm::DenseMap<const ::onnx::FunctionProto *, std::optional<size_t>> &sizes,
+    const google::protobuf::RepeatedPtrField<::onnx_format::NodeProto> &nodes,
+    llvm::DenseMap<const ::onnx_format::FunctionProto *, std::optional<size_t>>
+        &sizes,
     unsigned depth) {
   size_t total = 0;
-  for (const ::onnx::NodeProto &node : nodes) {
+  for (const ::onnx_format::NodeProto &node : nodes) {
     size_t size = 1;
-    for (const ::onnx::AttributeProto &attribute : node.attribute()) {
-      SmallVector<const ::onnx::GraphProto *> graphs;
+    for (const ::onnx_format::AttributeProto &attribute : node.attribute()) {
+      SmallVector<const ::onnx_format::GraphProto *> graphs;
       if (attribute.has_g())
         graphs.push_back(&attribute.g());
-      for (const ::onnx::GraphProto &graph : attribute.graphs())
+      for (const ::onnx_format::GraphProto &graph : attribute.graphs())
         graphs.push_back(&graph);
-      for (const ::onnx::GraphProto *graph : graphs) {
+      for (const ::onnx_format::GraphProto *graph : graphs) {
         FailureOr<size_t> inner = inlinedSize(graph->node(), sizes, depth);
         if (failed(inner))
           return failure();
         size += *inner;
       }
     }
-    if (const ::onnx::FunctionProto *function = findFunction(node)) {
+    if (const ::onnx_format::FunctionProto *function = findFunction(node)) {
       auto [it, isNew] = sizes.try_emplace(function, std::nullopt);
       if (!isNew && !it->second)
         return emitError(fileLoc, "function '")
@@ -145,7 +153,8 @@ FailureOr<size_t> GraphImporter::inlinedSize(
 }
 
 LogicalResult GraphImporter::checkCalls() {
-  llvm::DenseMap<const ::onnx::FunctionProto *, std::optional<size_t>> sizes;
+  llvm::DenseMap<const ::onnx_format::FunctionProto *, std::optional<size_t>>
+      sizes;
   FailureOr<size_t> size = inlinedSize(model.graph().node(), sizes, 0);
   if (failed(size))
     return failure();
@@ -155,9 +164,10 @@ LogicalResult GraphImporter::checkCalls() {
   return success();
 }
 
-LogicalResult GraphImporter::importCall(::onnx::NodeProto &proto,
-                                        const ::onnx::FunctionProto &function,
-                                        Node &node, Scope &scope) {
+LogicalResult
+GraphImporter::importCall(::onnx_format::NodeProto &proto,
+                          const ::onnx_format::FunctionProto &function,
+                          Node &node, Scope &scope) {
   if (proto.input_size() > function.input_size() ||
       proto.output_size() > function.output_size())
     return error() << "calls function " << function.name() << " with "
@@ -170,16 +180,16 @@ LogicalResult GraphImporter::importCall(::onnx::NodeProto &proto,
                    << maxCallDepth << " calls";
   ++callDepth;
   CallRewriter rewriter(proto, function, node.name);
-  ::google::protobuf::RepeatedPtrField<::onnx::NodeProto> body =
+  ::google::protobuf::RepeatedPtrField<::onnx_format::NodeProto> body =
       function.node();
-  for (::onnx::NodeProto &inner : body)
+  for (::onnx_format::NodeProto &inner : body)
     rewriter.rewrite(inner);
   // An output that is an input of the function passes through.
   for (int i = 0; i < proto.output_size(); ++i) {
     const std::string &output = proto.output(i);
     if (output.empty() || rewriter.rename(function.output(i)) == output)
       continue;
-    ::onnx::NodeProto &identity = *body.Add();
+    ::onnx_format::NodeProto &identity = *body.Add();
     identity.set_op_type("Identity");
     identity.set_name(node.name + "/Identity");
     identity.add_input(rewriter.rename(function.output(i)));

@@ -2,6 +2,7 @@
 // themselves are in NodeImporter.cpp.
 
 #include "GraphImporter.h"
+#include "Decompose.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
 
 using namespace mlir;
@@ -13,8 +14,8 @@ using onnxquant::onnx::Dims;
 static constexpr int64_t maxOpset = 23;
 
 Attribute onnxquant::import::importMetadata(
-    const google::protobuf::RepeatedPtrField<::onnx::StringStringEntryProto>
-        &entries,
+    const google::protobuf::RepeatedPtrField<
+        ::onnx_format::StringStringEntryProto> &entries,
     MLIRContext *context) {
   if (entries.empty())
     return {};
@@ -26,7 +27,26 @@ Attribute onnxquant::import::importMetadata(
   return ArrayAttr::get(context, pairs);
 }
 
-GraphImporter::GraphImporter(::onnx::ModelProto &model, StringRef file,
+std::vector<std::string>
+onnxquant::import::namesDefinedIn(const ::onnx_format::GraphProto &graph) {
+  std::vector<std::string> names;
+  auto add = [&](const std::string &name) {
+    if (!name.empty())
+      names.push_back(name);
+  };
+  for (const ::onnx_format::ValueInfoProto &input : graph.input())
+    add(input.name());
+  for (const ::onnx_format::TensorProto &tensor : graph.initializer())
+    add(tensor.name());
+  for (const auto &tensor : graph.sparse_initializer())
+    add(tensor.values().name());
+  for (const ::onnx_format::NodeProto &node : graph.node())
+    for (const std::string &output : node.output())
+      add(output);
+  return names;
+}
+
+GraphImporter::GraphImporter(::onnx_format::ModelProto &model, StringRef file,
                              StringRef folder, MLIRContext *context)
     : model(model), file(file), externalData(folder), context(context),
       opBuilder(context), fileLoc(FileLineColLoc::get(context, file, 0, 0)),
@@ -42,15 +62,15 @@ InFlightDiagnostic GraphImporter::tensorError(StringRef name) {
   return emitError(fileLoc) << "tensor '" << name << "' ";
 }
 
-static void collectGivenNames(const ::onnx::GraphProto &graph,
+static void collectGivenNames(const ::onnx_format::GraphProto &graph,
                               llvm::StringSet<> &names) {
-  for (const ::onnx::NodeProto &node : graph.node()) {
+  for (const ::onnx_format::NodeProto &node : graph.node()) {
     if (!node.name().empty())
       names.insert(node.name());
-    for (const ::onnx::AttributeProto &attribute : node.attribute()) {
+    for (const ::onnx_format::AttributeProto &attribute : node.attribute()) {
       if (attribute.has_g())
         collectGivenNames(attribute.g(), names);
-      for (const ::onnx::GraphProto &body : attribute.graphs())
+      for (const ::onnx_format::GraphProto &body : attribute.graphs())
         collectGivenNames(body, names);
     }
   }
@@ -59,7 +79,7 @@ static void collectGivenNames(const ::onnx::GraphProto &graph,
 LogicalResult GraphImporter::run(ModuleOp module) {
   if (failed(readOpsets()))
     return failure();
-  for (const ::onnx::FunctionProto &function : model.functions())
+  for (const ::onnx_format::FunctionProto &function : model.functions())
     functions[function.domain() + ":" + function.name() + ":" +
               function.overload()] = &function;
   if (failed(checkCalls()))
@@ -68,6 +88,10 @@ LogicalResult GraphImporter::run(ModuleOp module) {
   importModuleAttributes(module);
   if (failed(importMain(module)))
     return failure();
+  module.walk([](onnx::ConstantOp op) {
+    if (op->removeAttr(supersededAttr) && op->use_empty())
+      op.erase();
+  });
   // Inlined functions bring the opsets that they alone use.
   Builder b(context);
   SmallVector<NamedAttribute> opsets;
@@ -144,16 +168,16 @@ void GraphImporter::readNotes(StringRef name, const Proto &proto,
 }
 
 FailureOr<DeclaredType>
-GraphImporter::declaredType(const ::onnx::ValueInfoProto &info) {
+GraphImporter::declaredType(const ::onnx_format::ValueInfoProto &info) {
   llvm::Expected<DeclaredType> type = importType(info.type(), context);
   if (!type)
     return tensorError(info.name()) << llvm::toString(type.takeError());
   return *type;
 }
 
-LogicalResult GraphImporter::readInitializers(::onnx::GraphProto &graph,
+LogicalResult GraphImporter::readInitializers(::onnx_format::GraphProto &graph,
                                               Scope &scope) {
-  auto add = [&](StringRef name, const ::onnx::TensorProto &tensor,
+  auto add = [&](StringRef name, const ::onnx_format::TensorProto &tensor,
                  llvm::Expected<ElementsAttr> value) -> LogicalResult {
     if (!value)
       return tensorError(name) << llvm::toString(value.takeError());
@@ -165,7 +189,7 @@ LogicalResult GraphImporter::readInitializers(::onnx::GraphProto &graph,
     readNotes(name, tensor, scope);
     return success();
   };
-  for (::onnx::TensorProto &tensor : *graph.mutable_initializer()) {
+  for (::onnx_format::TensorProto &tensor : *graph.mutable_initializer()) {
     std::string name = tensor.name();
     if (failed(add(name, tensor,
                    importTensor(tensor, name, externalData, context))))
@@ -180,10 +204,11 @@ LogicalResult GraphImporter::readInitializers(::onnx::GraphProto &graph,
   return success();
 }
 
-LogicalResult GraphImporter::readValueInfos(const ::onnx::GraphProto &graph,
-                                            Scope &scope) {
+LogicalResult
+GraphImporter::readValueInfos(const ::onnx_format::GraphProto &graph,
+                              Scope &scope) {
   for (const auto *infos : {&graph.value_info(), &graph.output()})
-    for (const ::onnx::ValueInfoProto &info : *infos) {
+    for (const ::onnx_format::ValueInfoProto &info : *infos) {
       FailureOr<DeclaredType> type = declaredType(info);
       if (failed(type))
         return failure();
@@ -197,17 +222,17 @@ LogicalResult GraphImporter::readValueInfos(const ::onnx::GraphProto &graph,
 }
 
 LogicalResult GraphImporter::importMain(ModuleOp module) {
-  ::onnx::GraphProto &graph = *model.mutable_graph();
+  ::onnx_format::GraphProto &graph = *model.mutable_graph();
   Scope scope;
   if (failed(readInitializers(graph, scope)) ||
       failed(readValueInfos(graph, scope)))
     return failure();
 
   // An input that an initializer gives a value is that constant.
-  SmallVector<const ::onnx::ValueInfoProto *> inputs;
+  SmallVector<const ::onnx_format::ValueInfoProto *> inputs;
   SmallVector<DeclaredType> declared;
   SmallVector<Type> types;
-  for (const ::onnx::ValueInfoProto &input : graph.input()) {
+  for (const ::onnx_format::ValueInfoProto &input : graph.input()) {
     if (input.name().empty())
       return emitError(fileLoc, "has an input without a name");
     if (scope.constants.count(input.name()))
@@ -249,7 +274,7 @@ LogicalResult GraphImporter::importMain(ModuleOp module) {
   SmallVector<Value> outputs;
   SmallVector<Type> outputTypes;
   SmallVector<DictionaryAttr> outputAttrs;
-  for (const ::onnx::ValueInfoProto &output : graph.output()) {
+  for (const ::onnx_format::ValueInfoProto &output : graph.output()) {
     Value value = lookup(output.name(), scope);
     if (!value)
       return emitError(fileLoc, "output '")
@@ -349,7 +374,7 @@ std::string GraphImporter::uniqueNodeName(StringRef wanted, bool given) {
   }
 }
 
-std::string GraphImporter::nameFor(const ::onnx::NodeProto &proto) {
+std::string GraphImporter::nameFor(const ::onnx_format::NodeProto &proto) {
   if (!proto.name().empty())
     return uniqueNodeName(proto.name(), /*given=*/true);
   // Named as the first of its duplicates would be: `Relu_0`, `Relu_1`, ...
@@ -362,27 +387,35 @@ std::string GraphImporter::nameFor(const ::onnx::NodeProto &proto) {
 // Node order
 //===----------------------------------------------------------------------===//
 
-/// All names that a node reads, those of its subgraphs included.
-static void collectUses(const ::onnx::NodeProto &node,
+/// All names that a node reads from the graph it is in, or from one around it:
+/// those that its subgraphs read and don't define included.
+static void collectUses(const ::onnx_format::NodeProto &node,
                         llvm::function_ref<void(StringRef)> use) {
   for (const std::string &input : node.input())
     use(input);
-  auto graph = [&](const ::onnx::GraphProto &body) {
-    for (const ::onnx::NodeProto &inner : body.node())
-      collectUses(inner, use);
-    for (const ::onnx::ValueInfoProto &output : body.output())
-      use(output.name());
+  auto graph = [&](const ::onnx_format::GraphProto &body) {
+    llvm::StringSet<> own;
+    for (const std::string &name : namesDefinedIn(body))
+      own.insert(name);
+    auto useOuter = [&](StringRef name) {
+      if (!own.contains(name))
+        use(name);
+    };
+    for (const ::onnx_format::NodeProto &inner : body.node())
+      collectUses(inner, useOuter);
+    for (const ::onnx_format::ValueInfoProto &output : body.output())
+      useOuter(output.name());
   };
-  for (const ::onnx::AttributeProto &attribute : node.attribute()) {
+  for (const ::onnx_format::AttributeProto &attribute : node.attribute()) {
     if (attribute.has_g())
       graph(attribute.g());
-    for (const ::onnx::GraphProto &body : attribute.graphs())
+    for (const ::onnx_format::GraphProto &body : attribute.graphs())
       graph(body);
   }
 }
 
 FailureOr<std::vector<int>> GraphImporter::sortNodes(
-    const google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes,
+    const google::protobuf::RepeatedPtrField<::onnx_format::NodeProto> &nodes,
     Scope &scope) {
   llvm::StringMap<int> producer;
   for (int i = 0; i < nodes.size(); ++i)
@@ -428,8 +461,8 @@ FailureOr<std::vector<int>> GraphImporter::sortNodes(
 }
 
 LogicalResult GraphImporter::importNodes(
-    google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes, Scope &scope,
-    const Opsets &opsets) {
+    google::protobuf::RepeatedPtrField<::onnx_format::NodeProto> &nodes,
+    Scope &scope, const Opsets &opsets) {
   FailureOr<std::vector<int>> order = sortNodes(nodes, scope);
   if (failed(order))
     return failure();

@@ -34,7 +34,7 @@ using Opsets = llvm::StringMap<int64_t>;
 
 class GraphImporter : public Upgrader {
 public:
-  GraphImporter(::onnx::ModelProto &model, llvm::StringRef file,
+  GraphImporter(::onnx_format::ModelProto &model, llvm::StringRef file,
                 llvm::StringRef folder, mlir::MLIRContext *context);
 
   /// Imports the whole model into `module`.
@@ -51,6 +51,7 @@ public:
        mlir::NamedAttrList attributes, llvm::StringRef suffix,
        unsigned numResults) override;
   mlir::InFlightDiagnostic error() override;
+  int64_t channelBlock() override;
 
 private:
   /// What an op takes over from its node.
@@ -74,52 +75,53 @@ private:
   /// make larger than memory.
   llvm::LogicalResult checkCalls();
   llvm::FailureOr<size_t> inlinedSize(
-      const google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes,
-      llvm::DenseMap<const ::onnx::FunctionProto *, std::optional<size_t>>
-          &sizes,
+      const google::protobuf::RepeatedPtrField<::onnx_format::NodeProto> &nodes,
+      llvm::DenseMap<const ::onnx_format::FunctionProto *,
+                     std::optional<size_t>> &sizes,
       unsigned depth);
   llvm::LogicalResult importMain(mlir::ModuleOp module);
   void importModuleAttributes(mlir::ModuleOp module);
-  llvm::LogicalResult readInitializers(::onnx::GraphProto &graph, Scope &scope);
-  llvm::LogicalResult readValueInfos(const ::onnx::GraphProto &graph,
+  llvm::LogicalResult readInitializers(::onnx_format::GraphProto &graph,
+                                       Scope &scope);
+  llvm::LogicalResult readValueInfos(const ::onnx_format::GraphProto &graph,
                                      Scope &scope);
   /// Keeps the doc string and metadata of an initializer or a value info.
   template <typename Proto>
   void readNotes(llvm::StringRef name, const Proto &proto, Scope &scope);
   llvm::FailureOr<DeclaredType>
-  declaredType(const ::onnx::ValueInfoProto &info);
+  declaredType(const ::onnx_format::ValueInfoProto &info);
 
   /// The order in which nodes can be imported; an error names a node in a
   /// cycle, or an input that nothing defines.
-  llvm::FailureOr<std::vector<int>>
-  sortNodes(const google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes,
-            Scope &scope);
-  llvm::LogicalResult
-  importNodes(google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes,
-              Scope &scope, const Opsets &opsets);
-  llvm::LogicalResult importNode(::onnx::NodeProto &proto, Scope &scope,
+  llvm::FailureOr<std::vector<int>> sortNodes(
+      const google::protobuf::RepeatedPtrField<::onnx_format::NodeProto> &nodes,
+      Scope &scope);
+  llvm::LogicalResult importNodes(
+      google::protobuf::RepeatedPtrField<::onnx_format::NodeProto> &nodes,
+      Scope &scope, const Opsets &opsets);
+  llvm::LogicalResult importNode(::onnx_format::NodeProto &proto, Scope &scope,
                                  const Opsets &opsets);
-  llvm::LogicalResult importConstantNode(::onnx::NodeProto &proto,
+  llvm::LogicalResult importConstantNode(::onnx_format::NodeProto &proto,
                                          Scope &scope);
   llvm::FailureOr<mlir::Operation *>
-  importCustomNode(::onnx::NodeProto &proto, Node &node, Regions regions,
+  importCustomNode(::onnx_format::NodeProto &proto, Node &node, Regions regions,
                    SubgraphNames subgraphs, Scope &scope);
   /// Names a node's result, with all that the model declares of it.
   llvm::LogicalResult defineResult(llvm::StringRef name, mlir::Value value,
                                    Scope &scope);
-  llvm::LogicalResult importCall(::onnx::NodeProto &proto,
-                                 const ::onnx::FunctionProto &function,
+  llvm::LogicalResult importCall(::onnx_format::NodeProto &proto,
+                                 const ::onnx_format::FunctionProto &function,
                                  Node &node, Scope &scope);
-  llvm::LogicalResult importAttributes(::onnx::NodeProto &proto, Node &node,
-                                       Scope &scope, const Opsets &opsets,
-                                       Regions &regions,
+  llvm::LogicalResult importAttributes(::onnx_format::NodeProto &proto,
+                                       Node &node, Scope &scope,
+                                       const Opsets &opsets, Regions &regions,
                                        SubgraphNames &subgraphs);
   /// Brings a Scan of opset 8, whose tensors have a batch axis, to the form
   /// without one.
-  llvm::LogicalResult unbatchScan(::onnx::NodeProto &proto, Node &node);
+  llvm::LogicalResult unbatchScan(::onnx_format::NodeProto &proto, Node &node);
   llvm::FailureOr<mlir::Attribute>
-  importAttribute(::onnx::AttributeProto &attr);
-  llvm::LogicalResult importSubgraph(::onnx::GraphProto &graph,
+  importAttribute(::onnx_format::AttributeProto &attr);
+  llvm::LogicalResult importSubgraph(::onnx_format::GraphProto &graph,
                                      const Node &node, mlir::Region &region,
                                      Scope &parent, const Opsets &opsets,
                                      SubgraphNames &names);
@@ -139,11 +141,12 @@ private:
   /// A name that no other node has. A name that the model gives goes to the
   /// first node of that name; made ones keep clear of all given names.
   std::string uniqueNodeName(llvm::StringRef wanted, bool given);
-  std::string nameFor(const ::onnx::NodeProto &proto);
-  const ::onnx::FunctionProto *findFunction(const ::onnx::NodeProto &proto);
-  OpNames namesOf(const ::onnx::NodeProto &proto, const Node &node);
+  std::string nameFor(const ::onnx_format::NodeProto &proto);
+  const ::onnx_format::FunctionProto *
+  findFunction(const ::onnx_format::NodeProto &proto);
+  OpNames namesOf(const ::onnx_format::NodeProto &proto, const Node &node);
 
-  ::onnx::ModelProto &model;
+  ::onnx_format::ModelProto &model;
   std::string file;
   ExternalData externalData;
   mlir::MLIRContext *context;
@@ -152,14 +155,16 @@ private:
   mlir::Location nodeLoc;
   onnx::ShapeContext shapeContext;
   Opsets modelOpsets;
-  llvm::StringMap<const ::onnx::FunctionProto *> functions;
+  llvm::StringMap<const ::onnx_format::FunctionProto *> functions;
   /// Names that the model gives to nodes, and names that are taken.
   llvm::StringSet<> givenNames;
   llvm::StringSet<> nodeNames;
   llvm::StringMap<unsigned> nameCounts;
 
+  /// What channelBlock has found.
+  std::optional<int64_t> blockSize;
   /// Nodes that unbatchScan has made.
-  llvm::SmallPtrSet<const ::onnx::NodeProto *, 4> unbatchedScans;
+  llvm::SmallPtrSet<const ::onnx_format::NodeProto *, 4> unbatchedScans;
 
   // The node being imported.
   Scope *current = nullptr;
@@ -173,11 +178,16 @@ inline llvm::StringRef domainKey(llvm::StringRef domain) {
   return domain.empty() ? "ai.onnx" : domain;
 }
 
+/// The names that a graph defines itself. They hide equal names of the graphs
+/// around it: exporters that join two models into the branches of an If name
+/// the results of both branches like the If's own.
+std::vector<std::string> namesDefinedIn(const ::onnx_format::GraphProto &graph);
+
 /// Pairs of keys and values as an attribute; null if there are none.
-mlir::Attribute importMetadata(
-    const google::protobuf::RepeatedPtrField<::onnx::StringStringEntryProto>
-        &entries,
-    mlir::MLIRContext *context);
+mlir::Attribute
+importMetadata(const google::protobuf::RepeatedPtrField<
+                   ::onnx_format::StringStringEntryProto> &entries,
+               mlir::MLIRContext *context);
 
 } // namespace onnxquant::import
 

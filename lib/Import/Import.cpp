@@ -2,6 +2,7 @@
 
 #include "OnnxQuant/Import/Import.h"
 #include "GraphImporter.h"
+#include "OnnxQuant/Support/InputFile.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -17,7 +18,8 @@ static Location locOf(StringRef file, MLIRContext *context) {
 }
 
 /// What must be there before anything else is read.
-static LogicalResult checkModel(const ::onnx::ModelProto &model, Location loc) {
+static LogicalResult checkModel(const ::onnx_format::ModelProto &model,
+                                Location loc) {
   if (!model.has_graph() ||
       (!model.has_ir_version() && model.opset_import_size() == 0))
     return emitError(loc,
@@ -27,8 +29,9 @@ static LogicalResult checkModel(const ::onnx::ModelProto &model, Location loc) {
   return success();
 }
 
-static OwningOpRef<ModuleOp> build(::onnx::ModelProto &model, StringRef file,
-                                   StringRef folder, MLIRContext *context) {
+static OwningOpRef<ModuleOp> build(::onnx_format::ModelProto &model,
+                                   StringRef file, StringRef folder,
+                                   MLIRContext *context) {
   context->loadDialect<onnxquant::onnx::ONNXDialect, func::FuncDialect>();
   Location loc = locOf(file, context);
   if (failed(checkModel(model, loc)))
@@ -41,7 +44,7 @@ static OwningOpRef<ModuleOp> build(::onnx::ModelProto &model, StringRef file,
 }
 
 static bool parse(google::protobuf::io::ZeroCopyInputStream &stream,
-                  ::onnx::ModelProto &model) {
+                  ::onnx_format::ModelProto &model) {
   google::protobuf::LogSilencer quiet;
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetTotalBytesLimit(INT_MAX);
@@ -54,13 +57,8 @@ static constexpr const char *parseError =
 OwningOpRef<ModuleOp> onnxquant::importModel(StringRef path,
                                              MLIRContext *context) {
   Location loc = locOf(path, context);
-  llvm::sys::fs::file_status status;
-  if (std::error_code code = llvm::sys::fs::status(path, status)) {
-    emitError(loc, "cannot be opened: ") << code.message();
-    return {};
-  }
-  if (llvm::sys::fs::is_directory(status)) {
-    emitError(loc, "cannot be opened: it is a folder");
+  if (llvm::Error error = checkInput(path, FileLimits::model)) {
+    emitError(loc) << llvm::toString(std::move(error));
     return {};
   }
   llvm::Expected<llvm::sys::fs::file_t> file =
@@ -69,7 +67,7 @@ OwningOpRef<ModuleOp> onnxquant::importModel(StringRef path,
     emitError(loc, "cannot be opened: ") << llvm::toString(file.takeError());
     return {};
   }
-  ::onnx::ModelProto model;
+  ::onnx_format::ModelProto model;
   google::protobuf::io::FileInputStream stream(*file);
   stream.SetCloseOnDelete(true);
   if (!parse(stream, model)) {
@@ -83,7 +81,7 @@ OwningOpRef<ModuleOp> onnxquant::importModel(StringRef path,
 OwningOpRef<ModuleOp> onnxquant::importModel(ArrayRef<char> bytes,
                                              StringRef name, StringRef folder,
                                              MLIRContext *context) {
-  ::onnx::ModelProto model;
+  ::onnx_format::ModelProto model;
   google::protobuf::io::ArrayInputStream stream(bytes.data(), bytes.size());
   if (bytes.size() > INT_MAX || !parse(stream, model)) {
     emitError(locOf(name, context), parseError);

@@ -1,6 +1,7 @@
 // Imports nodes: upgrades of old forms, and the creation of ops with verified
 // attributes and inferred types. Attributes are in AttributeImporter.cpp.
 
+#include "Decompose.h"
 #include "GraphImporter.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
 
@@ -25,21 +26,28 @@ static StringRef refusedCategory(StringRef opType) {
       .Default("");
 }
 
-GraphImporter::OpNames GraphImporter::namesOf(const ::onnx::NodeProto &proto,
-                                              const Node &node) {
+/// Operators that ONNX Runtime's optimizers put into models of any opset, in
+/// the form that ONNX gave them later.
+static bool isInAnyOpset(StringRef opType) {
+  return opType == "LayerNormalization";
+}
+
+GraphImporter::OpNames
+GraphImporter::namesOf(const ::onnx_format::NodeProto &proto,
+                       const Node &node) {
   return {node.name, node.resultNames, proto.doc_string(),
           importMetadata(proto.metadata_props(), context)};
 }
 
-const ::onnx::FunctionProto *
-GraphImporter::findFunction(const ::onnx::NodeProto &proto) {
+const ::onnx_format::FunctionProto *
+GraphImporter::findFunction(const ::onnx_format::NodeProto &proto) {
   auto it = functions.find(proto.domain() + ":" + proto.op_type() + ":" +
                            proto.overload());
   return it == functions.end() ? nullptr : it->second;
 }
 
-LogicalResult GraphImporter::importNode(::onnx::NodeProto &proto, Scope &scope,
-                                        const Opsets &opsets) {
+LogicalResult GraphImporter::importNode(::onnx_format::NodeProto &proto,
+                                        Scope &scope, const Opsets &opsets) {
   Node node;
   node.opType = proto.op_type();
   StringRef domain = domainKey(proto.domain());
@@ -69,7 +77,7 @@ LogicalResult GraphImporter::importNode(::onnx::NodeProto &proto, Scope &scope,
   for (const std::string &output : proto.output())
     node.resultNames.push_back(output);
 
-  if (const ::onnx::FunctionProto *function = findFunction(proto))
+  if (const ::onnx_format::FunctionProto *function = findFunction(proto))
     return importCall(proto, *function, node, scope);
   StringRef category =
       domain == "ai.onnx" ? refusedCategory(node.opType) : StringRef();
@@ -94,6 +102,9 @@ LogicalResult GraphImporter::importNode(::onnx::NodeProto &proto, Scope &scope,
 
   if (domain == "ai.onnx" && failed(upgradeNode(node, *this)))
     return failure();
+  // What was fused is taken apart, unless subgraphs are part of it.
+  if (regions.empty() && failed(decomposeNode(domain, node, *this)))
+    return failure();
   SmallVector<Value> results = node.replacement;
   if (results.empty()) {
     std::string name = domain == "ai.onnx"
@@ -112,7 +123,8 @@ LogicalResult GraphImporter::importNode(::onnx::NodeProto &proto, Scope &scope,
                             std::move(subgraphs), scope);
     } else {
       if (domain == "ai.onnx" && node.opType == proto.op_type() &&
-          interface->getSinceVersions().front() > node.opset)
+          interface->getSinceVersions().front() > node.opset &&
+          !isInAnyOpset(node.opType))
         return error() << "uses operator " << node.opType << " of opset "
                        << interface->getSinceVersions().front()
                        << ", but the model imports opset " << node.opset;
@@ -163,12 +175,12 @@ LogicalResult GraphImporter::defineResult(StringRef name, Value value,
   return success();
 }
 
-LogicalResult GraphImporter::importConstantNode(::onnx::NodeProto &proto,
+LogicalResult GraphImporter::importConstantNode(::onnx_format::NodeProto &proto,
                                                 Scope &scope) {
   if (proto.output_size() != 1 || proto.input_size() != 0 ||
       proto.attribute_size() != 1)
     return error() << "expects a Constant with one attribute and one output";
-  ::onnx::AttributeProto &attribute = *proto.mutable_attribute(0);
+  ::onnx_format::AttributeProto &attribute = *proto.mutable_attribute(0);
   std::string name = proto.output(0);
   if (name.empty())
     return error() << "expects a Constant with a named output";
@@ -226,9 +238,9 @@ LogicalResult GraphImporter::importConstantNode(::onnx::NodeProto &proto,
 
 /// Attributes whose value doesn't tell their kind: empty lists, and lists of
 /// graphs.
-static DictionaryAttr unclearKinds(const ::onnx::NodeProto &proto,
+static DictionaryAttr unclearKinds(const ::onnx_format::NodeProto &proto,
                                    OpBuilder &b) {
-  using Kind = ::onnx::AttributeProto;
+  using Kind = ::onnx_format::AttributeProto;
   SmallVector<NamedAttribute> kinds;
   for (const Kind &attribute : proto.attribute()) {
     bool isEmpty =
@@ -242,11 +254,10 @@ static DictionaryAttr unclearKinds(const ::onnx::NodeProto &proto,
   return kinds.empty() ? DictionaryAttr() : b.getDictionaryAttr(kinds);
 }
 
-FailureOr<Operation *> GraphImporter::importCustomNode(::onnx::NodeProto &proto,
-                                                       Node &node,
-                                                       Regions regions,
-                                                       SubgraphNames subgraphs,
-                                                       Scope &scope) {
+FailureOr<Operation *>
+GraphImporter::importCustomNode(::onnx_format::NodeProto &proto, Node &node,
+                                Regions regions, SubgraphNames subgraphs,
+                                Scope &scope) {
   for (const NamedAttribute &attribute : node.attributes)
     if (StringRef name = attribute.getName(); name == "function_name" ||
                                               name == "domain_name" ||
@@ -360,6 +371,10 @@ FailureOr<Operation *> GraphImporter::createOp(StringRef name,
   if (names.metadata)
     state.addAttribute(onnx::metadataAttr, names.metadata);
   state.addRegions(regions);
+  // An attribute of another kind would be left out without a word.
+  if (failed(info->verifyInherentAttrs(state.attributes,
+                                       [&]() { return error(); })))
+    return failure();
   opBuilder.setInsertionPointToEnd(current->block);
   Operation *op = opBuilder.create(state);
   // Shape rules rely on what the verifier checks.

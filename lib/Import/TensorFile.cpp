@@ -1,9 +1,9 @@
 // Tensors in files of ONNX's format, for runs.
 
 #include "OnnxQuant/Import/TensorFile.h"
+#include "OnnxQuant/Support/InputFile.h"
 #include "TensorImport.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
@@ -52,11 +52,10 @@ llvm::Expected<HostTensor> onnxquant::readTensorProto(StringRef path) {
     return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                    path + ": " + reason);
   };
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                          /*RequiresNullTerminator=*/false);
+  auto file = openInput(path, FileLimits::model);
   if (!file)
-    return fail(file.getError().message());
-  ::onnx::TensorProto proto;
+    return fail(llvm::toString(file.takeError()));
+  ::onnx_format::TensorProto proto;
   if (!proto.ParseFromArray((*file)->getBufferStart(),
                             (*file)->getBufferSize()))
     return fail("is no tensor of ONNX's format");
@@ -81,10 +80,11 @@ std::optional<TensorPlace> onnxquant::locateTensorProto(StringRef path) {
   namespace io = ::google::protobuf::io;
   using ::google::protobuf::internal::WireFormatLite;
   // Mapped, so that only what is read here takes memory.
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                          /*RequiresNullTerminator=*/false);
-  if (!file || (*file)->getBufferSize() > INT32_MAX)
+  auto file = openInput(path, INT32_MAX);
+  if (!file) {
+    llvm::consumeError(file.takeError());
     return std::nullopt;
+  }
   io::CodedInputStream stream(
       reinterpret_cast<const uint8_t *>((*file)->getBufferStart()),
       static_cast<int>((*file)->getBufferSize()));
@@ -94,12 +94,12 @@ std::optional<TensorPlace> onnxquant::locateTensorProto(StringRef path) {
     uint64_t number;
     uint32_t length;
     switch (tag) {
-    case ::onnx::TensorProto::kDimsFieldNumber << 3:
+    case ::onnx_format::TensorProto::kDimsFieldNumber << 3:
       if (!stream.ReadVarint64(&number))
         return std::nullopt;
       place.tensor.dims.push_back(static_cast<int64_t>(number));
       break;
-    case ::onnx::TensorProto::kDimsFieldNumber << 3 | 2: {
+    case ::onnx_format::TensorProto::kDimsFieldNumber << 3 | 2: {
       if (!stream.ReadVarint32(&length))
         return std::nullopt;
       auto limit = stream.PushLimit(static_cast<int>(length));
@@ -111,17 +111,17 @@ std::optional<TensorPlace> onnxquant::locateTensorProto(StringRef path) {
       stream.PopLimit(limit);
       break;
     }
-    case ::onnx::TensorProto::kDataTypeFieldNumber << 3:
+    case ::onnx_format::TensorProto::kDataTypeFieldNumber << 3:
       if (!stream.ReadVarint64(&number))
         return std::nullopt;
       place.tensor.type = static_cast<int32_t>(number);
       break;
-    case ::onnx::TensorProto::kNameFieldNumber << 3 | 2:
+    case ::onnx_format::TensorProto::kNameFieldNumber << 3 | 2:
       if (!stream.ReadVarint32(&length) ||
           !stream.ReadString(&place.tensor.name, static_cast<int>(length)))
         return std::nullopt;
       break;
-    case ::onnx::TensorProto::kRawDataFieldNumber << 3 | 2:
+    case ::onnx_format::TensorProto::kRawDataFieldNumber << 3 | 2:
       if (!stream.ReadVarint32(&length))
         return std::nullopt;
       place.offset = stream.CurrentPosition();
@@ -129,7 +129,7 @@ std::optional<TensorPlace> onnxquant::locateTensorProto(StringRef path) {
       if (!stream.Skip(static_cast<int>(length)))
         return std::nullopt;
       break;
-    case ::onnx::TensorProto::kDocStringFieldNumber << 3 | 2:
+    case ::onnx_format::TensorProto::kDocStringFieldNumber << 3 | 2:
       if (!WireFormatLite::SkipField(&stream, tag))
         return std::nullopt;
       break;

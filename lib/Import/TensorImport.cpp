@@ -37,9 +37,9 @@ static llvm::Expected<Type> importElementType(int64_t dataType,
 //===----------------------------------------------------------------------===//
 
 llvm::Expected<DeclaredType>
-onnxquant::import::importType(const ::onnx::TypeProto &proto,
+onnxquant::import::importType(const ::onnx_format::TypeProto &proto,
                               MLIRContext *context) {
-  using Kind = ::onnx::TypeProto;
+  using Kind = ::onnx_format::TypeProto;
   switch (proto.value_case()) {
   case Kind::kTensorType:
     break;
@@ -56,7 +56,7 @@ onnxquant::import::importType(const ::onnx::TypeProto &proto,
   case Kind::VALUE_NOT_SET:
     return DeclaredType();
   }
-  const ::onnx::TypeProto::Tensor &tensor = proto.tensor_type();
+  const ::onnx_format::TypeProto::Tensor &tensor = proto.tensor_type();
   DeclaredType declared;
   Type element = onnxquant::onnx::UnknownType::get(context);
   if (tensor.elem_type() != 0) {
@@ -132,7 +132,7 @@ static RawBytes packField(const Field &field) {
 }
 
 /// The raw form of a tensor that stores its elements in typed fields.
-static RawBytes packTypedFields(const ::onnx::TensorProto &proto,
+static RawBytes packTypedFields(const ::onnx_format::TensorProto &proto,
                                 Type element) {
   if (element.isF32() || isa<ComplexType>(element)) {
     auto complex = dyn_cast<ComplexType>(element);
@@ -155,9 +155,9 @@ static RawBytes packTypedFields(const ::onnx::TensorProto &proto,
   return packField<uint8_t>(proto.int32_data());
 }
 
-static llvm::Expected<RawBytes> readExternal(const ::onnx::TensorProto &proto,
-                                             uint64_t size,
-                                             ExternalData &externalData) {
+static llvm::Expected<RawBytes>
+readExternal(const ::onnx_format::TensorProto &proto, uint64_t size,
+             ExternalData &externalData) {
   StringRef location;
   uint64_t offset = 0;
   std::optional<uint64_t> length;
@@ -227,7 +227,7 @@ static ElementsAttr makeResource(RankedTensorType type, RawBytes raw,
 }
 
 static llvm::Expected<RankedTensorType>
-importTensorType(const ::onnx::TensorProto &proto, uint64_t &size,
+importTensorType(const ::onnx_format::TensorProto &proto, uint64_t &size,
                  MLIRContext *context) {
   llvm::Expected<Type> element = importElementType(proto.data_type(), context);
   if (!element)
@@ -254,8 +254,8 @@ importTensorType(const ::onnx::TensorProto &proto, uint64_t &size,
 }
 
 llvm::Expected<ElementsAttr>
-onnxquant::import::importTensor(::onnx::TensorProto &proto, StringRef name,
-                                ExternalData &externalData,
+onnxquant::import::importTensor(::onnx_format::TensorProto &proto,
+                                StringRef name, ExternalData &externalData,
                                 MLIRContext *context) {
   uint64_t size;
   llvm::Expected<RankedTensorType> type =
@@ -263,7 +263,7 @@ onnxquant::import::importTensor(::onnx::TensorProto &proto, StringRef name,
   if (!type)
     return type.takeError();
   RawBytes raw;
-  if (proto.data_location() == ::onnx::TensorProto::EXTERNAL) {
+  if (proto.data_location() == ::onnx_format::TensorProto::EXTERNAL) {
     llvm::Expected<RawBytes> external = readExternal(proto, size, externalData);
     if (!external)
       return external.takeError();
@@ -285,10 +285,10 @@ onnxquant::import::importTensor(::onnx::TensorProto &proto, StringRef name,
 }
 
 llvm::Expected<ElementsAttr> onnxquant::import::importSparseTensor(
-    ::onnx::SparseTensorProto &proto, StringRef name,
+    ::onnx_format::SparseTensorProto &proto, StringRef name,
     ExternalData &externalData, MLIRContext *context) {
   // The dense tensor is written in the raw form, then read as any other.
-  ::onnx::TensorProto dense;
+  ::onnx_format::TensorProto dense;
   dense.set_data_type(proto.values().data_type());
   *dense.mutable_dims() = proto.dims();
   uint64_t size, valueBytes, indexBytes;

@@ -5,7 +5,7 @@
 
 #include "ExternalData.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
-#include "onnx.pb.h"
+#include "onnx_format.pb.h"
 
 namespace onnxquant::import {
 
@@ -18,21 +18,21 @@ struct DeclaredType {
 
 /// Reads a tensor type. The error names what the dialect has no type for, with
 /// its category.
-llvm::Expected<DeclaredType> importType(const ::onnx::TypeProto &proto,
+llvm::Expected<DeclaredType> importType(const ::onnx_format::TypeProto &proto,
                                         mlir::MLIRContext *context);
 
 /// Reads a tensor's elements in whatever form they are stored. Takes the bytes
 /// out of the message where that saves a copy; external data stays mapped.
 /// Large tensors become resources named after `name`.
-llvm::Expected<mlir::ElementsAttr> importTensor(::onnx::TensorProto &proto,
-                                                llvm::StringRef name,
-                                                ExternalData &externalData,
-                                                mlir::MLIRContext *context);
+llvm::Expected<mlir::ElementsAttr>
+importTensor(::onnx_format::TensorProto &proto, llvm::StringRef name,
+             ExternalData &externalData, mlir::MLIRContext *context);
 
 /// Reads a sparse tensor into a dense attribute.
 llvm::Expected<mlir::ElementsAttr>
-importSparseTensor(::onnx::SparseTensorProto &proto, llvm::StringRef name,
-                   ExternalData &externalData, mlir::MLIRContext *context);
+importSparseTensor(::onnx_format::SparseTensorProto &proto,
+                   llvm::StringRef name, ExternalData &externalData,
+                   mlir::MLIRContext *context);
 
 } // namespace onnxquant::import
 

@@ -75,6 +75,9 @@ public:
 
   /// An error at the node.
   virtual mlir::InFlightDiagnostic error() = 0;
+
+  /// How many channels a block has where the model's tensors are blocked.
+  virtual int64_t channelBlock() = 0;
 };
 
 using UpgradeFn = llvm::LogicalResult (*)(Node &node, Upgrader &upgrader);

@@ -5,6 +5,7 @@
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Support/AtomicFile.h"
+#include "OnnxQuant/Support/Progress.h"
 #include "OnnxQuant/Target/Header.h"
 #include "OnnxQuant/Transforms/KernelFunctions.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -125,9 +126,7 @@ static llvm::Error writeObject(StringRef path, StringRef bytes,
   if (!header)
     return header.takeError();
   (*header)->os() << headerText;
-  if (llvm::Error error = (*object)->commit())
-    return error;
-  return (*header)->commit();
+  return commitTogether({object->get(), header->get()});
 }
 
 /// Text of the target's kind: assembly or LLVM IR.
@@ -147,36 +146,135 @@ static llvm::Error writeText(ModuleOp module, StringRef path, OutputKind kind,
   return (*file)->commit();
 }
 
+/// Machine code of a graph for several targets, the best first, or for one that
+/// not every processor is: with an entry that chooses.
+static llvm::Expected<CompiledModel>
+emitVariants(ArrayRef<std::pair<ModuleOp, TargetOptions>> modules,
+             bool hasGetter) {
+  ModelDescription description;
+  std::vector<Variant> variants;
+  SharedConstants shared;
+  CompiledModel model;
+  for (auto [index, pair] : llvm::enumerate(modules)) {
+    auto [module, target] = pair;
+    ModelDescription own = describe(module, target);
+    if (index == 0)
+      description = own;
+    description.workspaceBytes =
+        std::max(description.workspaceBytes, own.workspaceBytes);
+    description.allocates |= own.allocates;
+    description.targets.push_back(describeTarget(target));
+    variants.push_back(hideEntry(module, own.name, index, target));
+    ObjectOptions options;
+    options.name = variantName(own.name, index);
+    options.shared = &shared;
+    auto objects = emitObjects(module, options, target);
+    if (!objects)
+      return objects.takeError();
+    std::move(objects->begin(), objects->end(),
+              std::back_inserter(model.objects));
+  }
+  auto entry = emitDispatcher(description, variants, hasGetter);
+  if (!entry)
+    return entry.takeError();
+  model.objects.push_back(std::move(*entry));
+  model.header = writeHeader(description);
+  model.usesOpenMP = description.threads > 1;
+  return model;
+}
+
 /// Machine code of a module of the LLVM dialect. Without a joiner, what can't
-/// be linked later must be one object.
-static llvm::Expected<CompiledModel> emit(ModuleOp module, bool hasGetter,
-                                          bool single,
+/// be linked later must be one object, which doesn't look at the processor.
+static llvm::Expected<CompiledModel> emit(ModuleOp module, CodeKind kind,
                                           const TargetOptions &target) {
   ModelDescription description = describe(module, target);
+  bool isFile = kind == CodeKind::Library || kind == CodeKind::Object;
+  if (isFile && !description.name.empty() && needsDispatch(target))
+    return emitVariants(std::pair(module, target), kind == CodeKind::Library);
   ObjectOptions options;
   options.name = description.name;
-  options.hasGetter = hasGetter;
+  options.hasGetter = kind == CodeKind::Library;
   // A module of no graph keeps the symbols that it has.
-  options.single = single || description.name.empty();
+  options.single = kind == CodeKind::SingleObject || description.name.empty();
   auto objects = emitObjects(module, options, target);
   if (!objects)
     return objects.takeError();
   CompiledModel model;
   model.objects = std::move(*objects);
+  description.targets.push_back(describeTarget(target));
   if (!description.name.empty())
     model.header = writeHeader(description);
   model.usesOpenMP = description.threads > 1;
   return model;
 }
 
+/// Lowers a graph for all its targets; remarks are of the best one.
+static FailureOr<CompiledModel>
+compileVariants(ModuleOp module, const CompileOptions &options, CodeKind kind) {
+  std::vector<TargetOptions> targets = {options.target};
+  targets.insert(targets.end(), options.otherTargets.begin(),
+                 options.otherTargets.end());
+  if (llvm::Error error = orderVariants(targets))
+    return emitError(UnknownLoc::get(module.getContext()))
+           << llvm::toString(std::move(error));
+  std::vector<OwningOpRef<ModuleOp>> own;
+  std::vector<std::pair<ModuleOp, TargetOptions>> modules;
+  for (const TargetOptions &target : targets) {
+    CompileOptions each = options;
+    each.target = target;
+    if (!modules.empty())
+      each.kernelReport = KernelReport::None;
+    own.push_back(cast<ModuleOp>(module->clone()));
+    if (failed(lowerToLLVM(*own.back(), each)))
+      return failure();
+    modules.push_back({*own.back(), target});
+  }
+  Phase generating("generating code");
+  std::string left = summarizeLeft(*own.front());
+  auto model = emitVariants(modules, kind == CodeKind::Library);
+  if (!model)
+    return emitError(UnknownLoc::get(module.getContext()))
+           << llvm::toString(model.takeError());
+  model->withoutKernel = left;
+  return std::move(*model);
+}
+
+/// The same for one target.
+static FailureOr<CompiledModel>
+compileOne(ModuleOp module, const CompileOptions &options, CodeKind kind) {
+  if (failed(lowerToLLVM(module, options)))
+    return failure();
+  Phase generating("generating code");
+  std::string left = summarizeLeft(module);
+  auto model = emit(module, kind, options.target);
+  if (!model)
+    return emitError(UnknownLoc::get(module.getContext()))
+           << llvm::toString(model.takeError());
+  model->withoutKernel = left;
+  return std::move(*model);
+}
+
+static StringRef nameOf(CodeKind kind) {
+  switch (kind) {
+  case CodeKind::Library:
+    return "library";
+  case CodeKind::Object:
+    return "object";
+  case CodeKind::SingleObject:
+    return "single";
+  case CodeKind::InProcess:
+    return "process";
+  }
+  return "";
+}
+
 FailureOr<CompiledModel>
 onnxquant::compileToObjects(ModuleOp module, const CompileOptions &options,
-                            bool hasGetter, bool single) {
+                            CodeKind kind) {
   CodeCache cache(options.cacheFolder);
   std::string key;
   if (cache.isOn()) {
-    StringRef kind = hasGetter ? "library" : single ? "object" : "objects";
-    key = CodeCache::keyOf(module, options, kind);
+    key = CodeCache::keyOf(module, options, nameOf(kind));
     // Only compilation tells why nodes have no kernel.
     std::optional<CompiledModel> found;
     if (options.kernelReport != KernelReport::Nodes)
@@ -186,30 +284,35 @@ onnxquant::compileToObjects(ModuleOp module, const CompileOptions &options,
       return std::move(*found);
     }
   }
-  if (failed(lowerToLLVM(module, options)))
+  FailureOr<CompiledModel> model = options.otherTargets.empty()
+                                       ? compileOne(module, options, kind)
+                                       : compileVariants(module, options, kind);
+  if (failed(model))
     return failure();
-  auto model = emit(module, hasGetter, single, options.target);
-  if (!model)
-    return emitError(UnknownLoc::get(module.getContext()))
-           << llvm::toString(model.takeError());
-  model->withoutKernel = summarizeLeft(module);
   reportLeft(model->withoutKernel, module.getContext(), options);
   if (llvm::Error error = cache.keep(key, *model))
     emitWarning(UnknownLoc::get(module.getContext()))
         << "the compiled model can't be kept: "
         << llvm::toString(std::move(error));
-  return std::move(*model);
+  return model;
 }
 
 /// Links or joins what was compiled.
 static llvm::Error write(CompiledModel model, StringRef path,
                          const TargetOptions &target) {
+  Phase linking("linking");
   if (llvm::sys::path::extension(path) == ".so")
     return linkSharedLibrary(model.objects, path, target, model.usesOpenMP);
   auto object = joinObjects(std::move(model.objects), target);
   if (!object)
     return object.takeError();
   return writeObject(path, (*object)->getBuffer(), model.header);
+}
+
+static CodeKind kindOf(StringRef path, const TargetOptions &target) {
+  if (llvm::sys::path::extension(path) == ".so")
+    return CodeKind::Library;
+  return canJoinObjects(target) ? CodeKind::Object : CodeKind::SingleObject;
 }
 
 /// Writes a module of the LLVM dialect.
@@ -224,8 +327,7 @@ static llvm::Error writeLowered(ModuleOp module, StringRef path,
   if (isLibrary && !module->hasAttr(modelNameAttr))
     return llvm::createStringError(
         path + ": cannot be written: the module has no compiled graph");
-  auto model =
-      emit(module, isLibrary, !isLibrary && !canJoinObjects(target), target);
+  auto model = emit(module, kindOf(path, target), target);
   if (!model)
     return model.takeError();
   return write(std::move(*model), path, target);
@@ -243,9 +345,12 @@ LogicalResult onnxquant::writeArtifact(ModuleOp module, StringRef path,
            << llvm::toString(std::move(error));
   };
   if (isGraph && (isLibrary || extension == ".o")) {
-    FailureOr<CompiledModel> model =
-        compileToObjects(module, options, isLibrary,
-                         !isLibrary && !canJoinObjects(options.target));
+    CodeKind kind = kindOf(path, options.target);
+    if (kind == CodeKind::SingleObject && !options.otherTargets.empty())
+      return report(llvm::createStringError(
+          path + ": cannot be written: code for several targets is joined by a "
+                 "linker, and there is none"));
+    FailureOr<CompiledModel> model = compileToObjects(module, options, kind);
     if (failed(model))
       return failure();
     return report(write(std::move(*model), path, options.target));

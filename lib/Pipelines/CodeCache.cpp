@@ -1,19 +1,23 @@
 // Files of compiled models: a line of magic, sizes, contents, a checksum.
 
 #include "OnnxQuant/Pipelines/CodeCache.h"
+#include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Support/AtomicFile.h"
-#include "mlir/Bytecode/BytecodeWriter.h"
+#include "OnnxQuant/Support/InputFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/xxhash.h"
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace onnxquant;
 
-static constexpr StringLiteral magic = "OnnxQuant code 2\n";
+static constexpr StringLiteral magic = "OnnxQuant code 3\n";
+/// Bytes of the hash at the end.
+static constexpr size_t hashBytes = 32;
 
 namespace {
 /// A stream that only hashes.
@@ -62,12 +66,17 @@ std::string CodeCache::keyOf(mlir::ModuleOp module,
                          StringRef(target.triple), StringRef(target.cpu),
                          StringRef(target.features), StringRef(options.name)})
     hash.field(text);
-  for (int64_t number : {int64_t(target.optLevel), int64_t(target.isBrief),
-                         int64_t(options.checkBounds), int64_t(options.prepare),
-                         options.maxIterations, options.threads,
-                         int64_t(options.profile), int64_t(options.winograd)})
+  for (const onnxquant::TargetOptions &other : options.otherTargets)
+    for (StringRef text : {other.name, other.triple, other.cpu, other.features})
+      hash.field(text);
+  hash.field(target.name);
+  for (int64_t number :
+       {int64_t(target.optLevel), int64_t(target.isBrief),
+        int64_t(options.checkBounds), int64_t(options.prepare),
+        options.maxIterations, options.maxMemory, options.threads,
+        int64_t(options.profile), int64_t(options.winograd)})
     hash << number << ";";
-  (void)mlir::writeBytecodeToFile(module, hash);
+  (void)writeBytecode(module, hash);
   return hash.finish();
 }
 
@@ -77,13 +86,31 @@ std::string CodeCache::pathOf(StringRef key) const {
   return path.str().str();
 }
 
+/// The hash of an entry under a key: one that was renamed has another.
+static std::string hashOf(StringRef key, StringRef contents) {
+  TruncatedBLAKE3<hashBytes> hasher;
+  hasher.update(key);
+  hasher.update(contents);
+  auto hash = hasher.final();
+  return std::string(reinterpret_cast<const char *>(hash.data()), hash.size());
+}
+
+/// Whether a file is this user's own, and nobody else may write to it: what is
+/// in it will run.
+static bool isOwn(const std::string &path) {
+  struct stat status;
+  return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         status.st_uid == ::geteuid() && (status.st_mode & S_IWOTH) == 0;
+}
+
 std::optional<CompiledModel> CodeCache::find(StringRef key) const {
-  if (!isOn())
+  if (!isOn() || !isOwn(pathOf(key)))
     return std::nullopt;
-  auto file = MemoryBuffer::getFile(pathOf(key), /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
-  if (!file)
+  auto file = openInput(pathOf(key), FileLimits::text);
+  if (!file) {
+    consumeError(file.takeError());
     return std::nullopt;
+  }
   StringRef bytes = (*file)->getBuffer();
   auto take = [&](uint64_t &number) {
     if (bytes.size() < 8)
@@ -92,12 +119,13 @@ std::optional<CompiledModel> CodeCache::find(StringRef key) const {
     bytes = bytes.drop_front(8);
     return true;
   };
-  if (bytes.size() < magic.size() + 8)
+  if (bytes.size() < magic.size() + hashBytes)
     return std::nullopt;
-  uint64_t sum = support::endian::read64le(bytes.end() - 8);
-  bytes = bytes.drop_back(8);
-  if (xxh3_64bits(bytes) != sum || !bytes.consume_front(magic))
+  StringRef hash = bytes.take_back(hashBytes);
+  bytes = bytes.drop_back(hashBytes);
+  if (!bytes.starts_with(magic) || hashOf(key, bytes) != hash)
     return std::nullopt;
+  bytes = bytes.drop_front(magic.size());
   CompiledModel model;
   uint64_t usesOpenMP, count;
   if (!take(usesOpenMP) || !take(count))
@@ -141,7 +169,11 @@ Error CodeCache::keep(StringRef key, const CompiledModel &model) const {
   putText(model.withoutKernel);
   for (const auto &object : model.objects)
     putText(object->getBuffer());
-  put(xxh3_64bits(contents));
+  contents += hashOf(key, contents);
+  // What isn't a file of ours would be written to, not replaced. LLVM removes
+  // no pipes.
+  if (!isOwn(pathOf(key)) && ::unlink(pathOf(key).c_str()) != 0)
+    sys::fs::remove(pathOf(key));
   auto file = AtomicFile::create(pathOf(key));
   if (!file)
     return file.takeError();

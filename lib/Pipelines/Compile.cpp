@@ -5,6 +5,8 @@
 #include "OnnxQuant/Pipelines/Artifact.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/Preprocess.h"
+#include "OnnxQuant/Support/Progress.h"
+#include "OnnxQuant/Support/RunLimits.h"
 #include "OnnxQuant/Target/Header.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
 #include "OnnxQuant/Transforms/Passes.h"
@@ -18,6 +20,7 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "onnxquant-c/runtime.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -90,6 +93,7 @@ static void addKernelPasses(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createOutlineKernels());
   PlanMemoryOptions plan;
   plan.report = options.reportMemory;
+  plan.maxBytes = options.maxMemory;
   pm.addPass(createPlanMemory(plan));
   if (options.profile)
     pm.addPass(createProfileKernels());
@@ -245,10 +249,14 @@ LogicalResult onnxquant::lowerToLLVM(ModuleOp module,
   // The graph, which comes from outside, is verified after each pass. What it
   // becomes is verified by LLVM at the end: looking at all loops after each
   // pass would take as long as the passes.
-  PassManager graph(module.getContext());
-  addGraphPasses(graph, options);
-  if (failed(graph.run(module)))
-    return failure();
+  {
+    Phase preparing("preparing the graph");
+    PassManager graph(module.getContext());
+    addGraphPasses(graph, options);
+    if (failed(graph.run(module)))
+      return failure();
+  }
+  Phase lowering("choosing kernels");
   PassManager code(module.getContext());
 #ifdef NDEBUG
   code.enableVerifier(false);
@@ -260,7 +268,23 @@ LogicalResult onnxquant::lowerToLLVM(ModuleOp module,
 }
 
 FailureOr<std::unique_ptr<LoadedObject>>
-onnxquant::compileAndLoad(ModuleOp module, const CompileOptions &options) {
+onnxquant::compileAndLoad(ModuleOp module, const CompileOptions &given) {
+  CompileOptions options = given;
+  const RunLimits &limits = RunLimits::get();
+  if (options.maxMemory == 0)
+    options.maxMemory = limits.memory;
+  if (options.maxIterations == 0)
+    options.maxIterations = limits.iterations;
+  Phase compiling("compiling");
+  // What was found out from this processor is there.
+  if (options.target.name != "native") {
+    char missing[256];
+    std::string needed = llvm::join(neededFeatures(options.target), " ");
+    if (onnxq_missing_features(needed.c_str(), missing, sizeof(missing)) > 0)
+      return emitError(UnknownLoc::get(module.getContext()))
+             << "code for " << options.target.name
+             << " can't run here: this processor doesn't have " << missing;
+  }
   FailureOr<CompiledModel> compiled = compileToObjects(module, options);
   if (failed(compiled))
     return failure();

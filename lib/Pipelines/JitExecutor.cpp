@@ -2,6 +2,7 @@
 
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/Session.h"
+#include "OnnxQuant/Support/RunLimits.h"
 #include "onnxquant-c/runtime.h"
 #include <mutex>
 
@@ -97,5 +98,10 @@ std::unique_ptr<Executor> onnxquant::createFoldingExecutor() {
   CompileOptions options;
   options.target.isBrief = true;
   options.prepare = false;
+  // Constants that take longer are computed at run time.
+  constexpr int64_t mostIterations = 1'000'000;
+  int64_t limit = RunLimits::get().iterations;
+  options.maxIterations =
+      limit > 0 ? std::min(limit, mostIterations) : mostIterations;
   return createJitExecutor(std::move(options));
 }

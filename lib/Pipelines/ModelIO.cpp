@@ -1,29 +1,152 @@
 // Reads and writes models of any kind, by the file's extension.
 
 #include "OnnxQuant/Pipelines/ModelIO.h"
+#include "OnnxQuant/ESP/Espdl.h"
+#include "OnnxQuant/ESP/Simulate.h"
 #include "OnnxQuant/Import/Import.h"
 #include "OnnxQuant/Support/AtomicFile.h"
+#include "OnnxQuant/Support/InputFile.h"
+#include "OnnxQuant/Support/Nesting.h"
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace onnxquant;
 
-OwningOpRef<ModuleOp> onnxquant::readModel(StringRef path,
-                                           MLIRContext *context) {
-  if (llvm::sys::path::extension(path) == ".onnx")
-    return importModel(path, context);
-  llvm::SourceMgr sources;
-  auto file = llvm::MemoryBuffer::getFileOrSTDIN(path);
-  if (std::error_code code = file.getError()) {
-    emitError(FileLineColLoc::get(context, path, 0, 0), "cannot be opened: ")
-        << code.message();
+//===----------------------------------------------------------------------===//
+// Bytecode
+//===----------------------------------------------------------------------===//
+
+/// The producer that bytecode names at its beginning, with a checksum.
+static constexpr llvm::StringLiteral producer = "OnnxQuant blake3 ";
+static constexpr size_t hashBytes = 16, hashDigits = 2 * hashBytes;
+
+using Hasher = llvm::TruncatedBLAKE3<hashBytes>;
+
+namespace {
+/// A stream that only hashes.
+class HashStream : public llvm::raw_ostream {
+public:
+  ~HashStream() override { flush(); }
+  std::string finish() {
+    flush();
+    return llvm::toHex(hasher.final(), /*LowerCase=*/true);
+  }
+
+private:
+  void write_impl(const char *data, size_t size) override {
+    hasher.update(StringRef(data, size));
+    position += size;
+  }
+  uint64_t current_pos() const override { return position; }
+
+  Hasher hasher;
+  uint64_t position = 0;
+};
+} // namespace
+
+/// Replaces all locations of a kind inside others.
+template <typename Kind>
+static void replaceLocations(ModuleOp module, LocationAttr with) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](Kind) -> Attribute { return with; });
+  replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/false,
+                                        /*replaceLocs=*/true);
+}
+
+LogicalResult onnxquant::writeBytecode(ModuleOp module, llvm::raw_ostream &os) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  replaceLocations<FileLineColRange>(*copy,
+                                     UnknownLoc::get(module.getContext()));
+  // The checksum is that of the file with zeros in its place. Writing twice
+  // takes less than keeping the weights twice.
+  auto write = [&](StringRef digits, llvm::raw_ostream &stream) {
+    std::string text = (producer + digits).str();
+    BytecodeWriterConfig config(text);
+    return writeBytecodeToFile(*copy, stream, config);
+  };
+  HashStream hash;
+  if (failed(write(std::string(hashDigits, '0'), hash)))
+    return failure();
+  return write(hash.finish(), os);
+}
+
+/// Whether bytecode is as our writer wrote it.
+static bool hasChecksum(StringRef bytes) {
+  size_t at = bytes.take_front(64).find(producer);
+  if (at == StringRef::npos || bytes.size() < at + producer.size() + hashDigits)
+    return false;
+  size_t begin = at + producer.size();
+  Hasher hasher;
+  hasher.update(bytes.take_front(begin));
+  hasher.update(std::string(hashDigits, '0'));
+  hasher.update(bytes.drop_front(begin + hashDigits));
+  return llvm::toHex(hasher.final(), /*LowerCase=*/true) ==
+         bytes.substr(begin, hashDigits);
+}
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
+
+/// A model of ESP-DL as the integer graph that its chip computes.
+static OwningOpRef<ModuleOp> readEspdl(StringRef path, MLIRContext *context) {
+  auto package = esp::readPackageFile(path);
+  std::string problem;
+  if (!package)
+    problem = llvm::toString(package.takeError());
+  else if (package->entries.size() != 1)
+    problem = (path + ": is a package of several models").str();
+  if (!problem.empty()) {
+    // The message begins with the path, as the location does.
+    StringRef text = problem;
+    text.consume_front(path);
+    text.consume_front(": ");
+    emitError(FileLineColLoc::get(context, path, 0, 0)) << text;
     return {};
   }
+  const esp::Model &model = package->entries[0].model;
+  esp::SimulationOptions options;
+  options.chip = esp::likelyChips(model).front();
+  return esp::importSimulation(model, options, path, context);
+}
+
+OwningOpRef<ModuleOp> onnxquant::readModel(StringRef path, MLIRContext *context,
+                                           Bytecode bytecode) {
+  if (llvm::sys::path::extension(path) == ".onnx")
+    return importModel(path, context);
+  if (llvm::sys::path::extension(path) == ".espdl")
+    return readEspdl(path, context);
+  Location loc = FileLineColLoc::get(context, path, 0, 0);
+  auto fail = [&](const Twine &reason) {
+    emitError(loc) << reason;
+    return OwningOpRef<ModuleOp>();
+  };
+  auto file = openInputOrStdin(path, FileLimits::text);
+  if (!file)
+    return fail(llvm::toString(file.takeError()));
+  bool isBinary = isBytecode((*file)->getMemBufferRef());
+  if (isBinary && bytecode == Bytecode::Checked &&
+      !hasChecksum((*file)->getBuffer()))
+    return fail(
+        "holds bytecode that is damaged or wasn't written by OnnxQuant, "
+        "and reading it could do harm; give --trust-bytecode if you "
+        "know where it is from");
+  if (!isBinary && mlirNestsDeeper((*file)->getBuffer(), mostMlirDepth))
+    return fail("is nested deeper than " + Twine(mostMlirDepth) + " levels");
+  llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
-  return parseSourceFile<ModuleOp>(sources, context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, context);
+  // Bytecode of ours has no names of files.
+  if (module && isBinary)
+    replaceLocations<UnknownLoc>(*module, loc);
+  return module;
 }
 
 bool onnxquant::isModelOutput(StringRef path) {
@@ -46,7 +169,7 @@ LogicalResult onnxquant::writeModel(ModuleOp module, StringRef path,
     return emitError(UnknownLoc::get(module.getContext()))
            << llvm::toString(file.takeError());
   if (extension == ".mlirbc") {
-    if (failed(writeBytecodeToFile(module, (*file)->os())))
+    if (failed(writeBytecode(module, (*file)->os())))
       return emitError(loc, "cannot be written as bytecode");
   } else {
     module->print((*file)->os());

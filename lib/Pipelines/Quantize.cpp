@@ -7,17 +7,24 @@
 using namespace mlir;
 using namespace onnxquant;
 
+llvm::Error onnxquant::buildPreparation(OpPassManager &pm, bool preprocess,
+                                        int64_t maxOpset) {
+  if (preprocess) {
+    PreprocessOptions options;
+    options.executor = createFoldingExecutor;
+    options.maxOpset = maxOpset;
+    return buildPreprocessPipeline(pm, options);
+  }
+  pm.addPass(createShapeInference());
+  return llvm::Error::success();
+}
+
 llvm::Error
 onnxquant::buildQuantizePipeline(OpPassManager &pm,
                                  const QuantizePipelineOptions &options) {
-  if (options.preprocess) {
-    PreprocessOptions preprocess;
-    preprocess.executor = createFoldingExecutor;
-    if (llvm::Error error = buildPreprocessPipeline(pm, preprocess))
-      return error;
-  } else {
-    pm.addPass(createShapeInference());
-  }
+  if (llvm::Error error =
+          buildPreparation(pm, options.preprocess, options.quantize.maxOpset))
+    return error;
   if (options.addCalibration)
     options.addCalibration(pm);
   pm.addPass(createQuantize(options.quantize, options.sink));

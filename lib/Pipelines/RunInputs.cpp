@@ -4,7 +4,9 @@
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Import/TensorFile.h"
+#include "OnnxQuant/Support/NearestName.h"
 #include "OnnxQuant/Support/NumPy.h"
+#include "OnnxQuant/Support/RunLimits.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/FileSystem.h"
@@ -160,7 +162,8 @@ static uint64_t randomElement(int32_t type, uint64_t &state) {
 }
 
 static Expected<HostTensor> makeRandom(const InputSpec &spec, uint64_t &state) {
-  constexpr int64_t mostBytes = int64_t(1) << 34;
+  int64_t limit = RunLimits::get().memory;
+  int64_t mostBytes = limit > 0 ? limit : int64_t(1) << 40;
   HostTensor tensor;
   tensor.name = spec.name;
   tensor.type = spec.type;
@@ -172,7 +175,9 @@ static Expected<HostTensor> makeRandom(const InputSpec &spec, uint64_t &state) {
   for (int64_t dim : *spec.dims) {
     tensor.dims.push_back(dim < 0 ? 1 : dim);
     if (MulOverflow(bytes, tensor.dims.back(), bytes) || bytes > mostBytes)
-      return fail("input '" + spec.name + "' is too large to be made");
+      return fail("input '" + spec.name +
+                  "' is too large to be made: it takes more than the " +
+                  Twine(mostBytes >> 20) + " MiB of --max-memory");
   }
   tensor.data.resize(bytes);
   for (int64_t at = 0; at < bytes; at += size) {
@@ -186,54 +191,35 @@ static Expected<HostTensor> makeRandom(const InputSpec &spec, uint64_t &state) {
 // Order
 //===----------------------------------------------------------------------===//
 
-/// NumPy has no small floats and no 4-bit integers: such tensors come as their
-/// bits, or as whole bytes.
-static Error takeBits(HostTensor &tensor, const InputSpec &spec) {
-  int32_t from = tensor.type, to = spec.type;
-  bool isFloat8 = (to >= ONNXQ_FLOAT8E4M3FN && to <= ONNXQ_FLOAT8E5M2FNUZ);
-  bool isNibble = to == ONNXQ_UINT4 || to == ONNXQ_FLOAT4E2M1;
-  if ((to == ONNXQ_BFLOAT16 && from == ONNXQ_UINT16) ||
-      (isFloat8 && from == ONNXQ_UINT8)) {
-    tensor.type = to;
-  } else if ((isNibble && from == ONNXQ_UINT8) ||
-             (to == ONNXQ_INT4 && from == ONNXQ_INT8)) {
-    for (char byte : tensor.data) {
-      int value = to == ONNXQ_INT4 ? static_cast<signed char>(byte)
-                                   : static_cast<unsigned char>(byte);
-      if (to == ONNXQ_INT4 ? value < -8 || value > 7 : value > 15)
-        return fail("input '" + spec.name + "' expects values of " +
-                    typeName(to) + ", but got " + Twine(value));
-    }
-    tensor.type = to;
-  }
-  return Error::success();
-}
-
-static std::string shapeText(ArrayRef<int64_t> dims) {
-  std::string text = "[";
-  for (auto [index, dim] : enumerate(dims))
-    text += (index ? ", " : "") + (dim < 0 ? "?" : std::to_string(dim));
-  return text + "]";
-}
-
-/// Whether a tensor is what the model expects there.
-static Error checkInput(const InputSpec &spec, const HostTensor &tensor) {
-  if (spec.type != tensor.type)
-    return fail("input '" + spec.name + "' expects elements of " +
-                typeName(spec.type) + ", but got " + typeName(tensor.type));
-  bool fits = !spec.dims || spec.dims->size() == tensor.dims.size();
-  for (size_t i = 0; spec.dims && fits && i < spec.dims->size(); ++i)
-    fits = (*spec.dims)[i] < 0 || (*spec.dims)[i] == tensor.dims[i];
-  if (!fits)
+/// Gives a tensor the type that the model expects, and checks its shape.
+static Error fitInput(const InputSpec &spec, HostTensor &tensor,
+                      std::vector<std::string> &notes) {
+  int32_t from = tensor.type;
+  Expected<bool> converted = convertElements(tensor, spec.type);
+  if (!converted)
+    return fail("input '" + spec.name + "' " + toString(converted.takeError()));
+  if (*converted)
+    notes.push_back("input '" + spec.name + "': " + typeName(from) +
+                    " is converted to " + typeName(spec.type));
+  if (spec.dims && !fitsShape(tensor.dims, *spec.dims))
     return fail("input '" + spec.name + "' expects shape " +
-                shapeText(*spec.dims) + ", but got " + shapeText(tensor.dims));
+                shapeText(*spec.dims) + ", but got " + shapeText(tensor.dims) +
+                layoutHint(tensor.dims, *spec.dims));
   return Error::success();
 }
 
-Expected<std::vector<HostTensor>>
-onnxquant::matchInputs(const std::vector<InputSpec> &specs,
-                       std::vector<HostTensor> tensors,
-                       std::optional<uint64_t> seed) {
+/// What there is, for an error about a name.
+static std::string inputsOf(const std::vector<InputSpec> &specs) {
+  std::vector<std::string> names;
+  for (const InputSpec &spec : specs)
+    names.push_back(spec.name);
+  return names.empty() ? "it has none" : "it has " + listNames(names);
+}
+
+Expected<std::vector<HostTensor>> onnxquant::matchInputs(
+    const std::vector<InputSpec> &specs, std::vector<HostTensor> tensors,
+    std::optional<uint64_t> seed, std::vector<std::string> *notes) {
+  std::vector<std::string> unread;
   std::vector<HostTensor> ordered(specs.size());
   std::vector<bool> given(specs.size());
   size_t count = tensors.size(), next = 0;
@@ -247,7 +233,8 @@ onnxquant::matchInputs(const std::vector<InputSpec> &specs,
     while (at < specs.size() && specs[at].name != tensor.name)
       ++at;
     if (at == specs.size())
-      return fail("the model has no input '" + tensor.name + "'");
+      return fail("the model has no input '" + tensor.name + "'; " +
+                  inputsOf(specs));
     if (given[at])
       return fail("input '" + tensor.name + "' is given twice");
     ordered[at] = std::move(tensor);
@@ -273,9 +260,7 @@ onnxquant::matchInputs(const std::vector<InputSpec> &specs,
       ordered[i] = std::move(*random);
     }
     ordered[i].name = specs[i].name;
-    if (Error error = takeBits(ordered[i], specs[i]))
-      return error;
-    if (Error error = checkInput(specs[i], ordered[i]))
+    if (Error error = fitInput(specs[i], ordered[i], notes ? *notes : unread))
       return error;
   }
   return ordered;

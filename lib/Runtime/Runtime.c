@@ -1,6 +1,7 @@
 /* Running compiled models from C. See onnxquant-c/runtime.h. */
 
 #include "onnxquant-c/runtime.h"
+#include "Processor.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -121,6 +122,15 @@ int32_t onnxq_open(const char *path, onnxq_library **library,
     free(whole);
     return fail(error, ONNXQ_BAD_LIBRARY,
                 "%s: cannot be loaded: it is for another machine", path);
+  }
+  /* Before any of its code runs: constructors would already fail. */
+  char targets[4096], reason[ONNXQ_MESSAGE_BYTES];
+  if (onnxq_read_note(whole, targets, sizeof(targets)) &&
+      !onnxq_fits_processor(targets, reason, sizeof(reason))) {
+    free(whole);
+    return fail(error, ONNXQ_BAD_PROCESSOR,
+                "%s: cannot be loaded: %s, which this processor doesn't have",
+                path, reason);
   }
   void *handle = dlopen(whole, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {

@@ -2,6 +2,7 @@
 // values without a word.
 
 #include "OnnxQuant/Support/Json.h"
+#include "OnnxQuant/Support/Nesting.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
@@ -56,6 +57,10 @@ static std::optional<std::string> repeatedKey(StringRef text) {
 }
 
 Expected<json::Value> onnxquant::parseJson(StringRef text) {
+  if (jsonNestsDeeper(text, mostJsonDepth))
+    return createStringError(inconvertibleErrorCode(),
+                             "is nested deeper than " + Twine(mostJsonDepth) +
+                                 " levels");
   Expected<json::Value> value = json::parse(text);
   if (!value)
     return value.takeError();

@@ -1,6 +1,7 @@
 // Diagnostics for people who have a model, not MLIR text.
 
 #include "OnnxQuant/Support/ModelDiagnostics.h"
+#include "OnnxQuant/Support/Progress.h"
 #include "mlir/IR/Location.h"
 
 using namespace mlir;
@@ -40,28 +41,37 @@ static StringRef severityName(DiagnosticSeverity severity) {
 
 ModelDiagnosticHandler::ModelDiagnosticHandler(MLIRContext *context,
                                                llvm::raw_ostream &os)
-    : ScopedDiagnosticHandler(context), os(os) {
-  setHandler([this](Diagnostic &diagnostic) { print(diagnostic); });
+    : ModelDiagnosticHandler(context, [&os](const ModelMessage &message) {
+        os << severityName(message.severity) << ": ";
+        if (!message.file.empty())
+          os << message.file << ": ";
+        if (!message.node.empty())
+          os << "node '" << message.node << "': ";
+        os << message.text << "\n";
+      }) {}
+
+ModelDiagnosticHandler::ModelDiagnosticHandler(MLIRContext *context,
+                                               MessageSink sink)
+    : ScopedDiagnosticHandler(context), sink(std::move(sink)) {
+  setHandler([this](Diagnostic &diagnostic) { handle(diagnostic); });
 }
 
-void ModelDiagnosticHandler::print(Diagnostic &diagnostic) {
+void ModelDiagnosticHandler::handle(Diagnostic &diagnostic) {
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
     if (failed)
       return;
     failed = true;
   }
   auto line = [&](Diagnostic &part) {
-    std::string file, node;
-    describe(part.getLocation(), file, node);
+    ModelMessage message;
+    message.severity = part.getSeverity();
+    describe(part.getLocation(), message.file, message.node);
     // Some messages quote IR over many lines; the first one says it.
-    std::string message = part.str();
-    os << severityName(part.getSeverity()) << ": ";
-    if (!file.empty())
-      os << file << ": ";
-    if (!node.empty())
-      os << "node '" << node << "': ";
-    os << StringRef(message).split('\n').first << "\n";
+    std::string text = part.str();
+    message.text = StringRef(text).split('\n').first.str();
+    sink(message);
   };
+  Progress::leaveLine();
   line(diagnostic);
   for (Diagnostic &note : diagnostic.getNotes())
     if (!StringRef(note.str()).starts_with("see current operation"))

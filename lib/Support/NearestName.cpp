@@ -24,3 +24,17 @@ std::string onnxquant::suggestName(llvm::StringRef name,
   std::string best = nearestName(name, candidates);
   return best.empty() ? "" : "; did you mean '" + best + "'?";
 }
+
+std::string onnxquant::listNames(llvm::ArrayRef<std::string> names) {
+  static constexpr size_t most = 8;
+  size_t shown = names.size() > most ? most : names.size();
+  std::string text;
+  for (size_t i = 0; i < shown; ++i) {
+    if (i > 0)
+      text += i + 1 == names.size() ? " and " : ", ";
+    text += "'" + names[i] + "'";
+  }
+  if (names.size() > shown)
+    text += " and " + std::to_string(names.size() - shown) + " more";
+  return text;
+}

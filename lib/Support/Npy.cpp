@@ -1,6 +1,7 @@
 // Arrays in NumPy's format.
 
 #include "OnnxQuant/Support/AtomicFile.h"
+#include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/NumPy.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Endian.h"
@@ -105,14 +106,14 @@ Expected<HostTensor> onnxquant::parseNpy(StringRef bytes, StringRef path) {
 }
 
 Expected<HostTensor> onnxquant::readNpy(StringRef path) {
-  auto file = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
+  auto file = openInput(path, FileLimits::data);
   if (!file)
-    return fail(path, "cannot be opened: " + file.getError().message());
+    return fail(path, toString(file.takeError()));
   return parseNpy((*file)->getBuffer(), path);
 }
 
-Error onnxquant::writeNpy(const HostTensor &tensor, StringRef path) {
+Expected<std::unique_ptr<AtomicFile>>
+onnxquant::prepareNpy(const HostTensor &tensor, StringRef path) {
   StringRef descr = numpyType(tensor.type);
   if (descr.empty())
     return fail(path, "can't hold elements of " + typeName(tensor.type));
@@ -131,5 +132,12 @@ Error onnxquant::writeNpy(const HostTensor &tensor, StringRef path) {
   os << "\x93NUMPY" << '\x01' << '\0' << static_cast<char>(header.size() & 255)
      << static_cast<char>(header.size() >> 8) << header;
   os.write(tensor.data.data(), tensor.data.size());
+  return file;
+}
+
+Error onnxquant::writeNpy(const HostTensor &tensor, StringRef path) {
+  auto file = prepareNpy(tensor, path);
+  if (!file)
+    return file.takeError();
   return (*file)->commit();
 }

@@ -1,5 +1,6 @@
 // Archives of NumPy arrays: ZIP files, stored or deflated.
 
+#include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/NumPy.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -173,10 +174,9 @@ Expected<std::string> Archive::extract(const Entry &entry) {
 }
 
 Expected<std::vector<HostTensor>> onnxquant::readNpz(StringRef path) {
-  auto file = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
+  auto file = openInput(path, FileLimits::data);
   if (!file)
-    return fail(path, "cannot be opened: " + file.getError().message());
+    return fail(path, toString(file.takeError()));
   Archive archive((*file)->getBuffer(), path);
   auto entries = archive.readDirectory();
   if (!entries)
@@ -217,10 +217,9 @@ static Error checkPart(StringRef path, uint64_t begin, const Entry &entry) {
 }
 
 Expected<std::vector<NpzEntry>> onnxquant::listNpz(StringRef path) {
-  auto file = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
+  auto file = openInput(path, FileLimits::data);
   if (!file)
-    return fail(path, "cannot be opened: " + file.getError().message());
+    return fail(path, toString(file.takeError()));
   Archive archive((*file)->getBuffer(), path);
   auto entries = archive.readDirectory();
   if (!entries)

@@ -6,7 +6,9 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/BLAKE3.h"
 
 using namespace llvm;
 using namespace onnxquant;
@@ -43,9 +45,10 @@ static std::optional<StringRef> bytesOf(mlir::Attribute value) {
   return StringRef(data.data(), data.size());
 }
 
-std::unique_ptr<Module> onnxquant::takeConstants(mlir::ModuleOp source,
-                                                 StringRef prefix,
-                                                 LLVMContext &context) {
+std::unique_ptr<Module>
+onnxquant::takeConstants(mlir::ModuleOp source, StringRef prefix,
+                         LLVMContext &context, SharedConstants *shared,
+                         StringMap<std::string> &names) {
   auto module = std::make_unique<Module>("constants", context);
   Type *byte = Type::getInt8Ty(context);
   for (auto global : source.getOps<mlir::LLVM::GlobalOp>()) {
@@ -54,17 +57,31 @@ std::unique_ptr<Module> onnxquant::takeConstants(mlir::ModuleOp source,
                    global.getLinkage() == mlir::LLVM::Linkage::Internal;
     if (!bytes || !isLocal || !global.getConstant())
       continue;
+    uint64_t alignment =
+        std::max<uint64_t>(global.getAlignment().value_or(1), dataAlignment);
+    auto declare = [&] {
+      global.removeValueAttr();
+      global.setLinkage(mlir::LLVM::Linkage::External);
+      global.setVisibility_(mlir::LLVM::Visibility::Hidden);
+    };
+    std::string symbol = (prefix + "_" + global.getSymName()).str();
+    if (shared) {
+      auto hash = BLAKE3::hash(arrayRefFromStringRef(*bytes));
+      std::string key = toHex(hash) + std::to_string(alignment);
+      auto [known, isNew] = shared->try_emplace(key, symbol);
+      if (!isNew) {
+        names[global.getSymName()] = known->second;
+        declare();
+        continue;
+      }
+    }
     Constant *value = ConstantDataArray::getRaw(*bytes, bytes->size(), byte);
     auto *variable =
         new GlobalVariable(*module, value->getType(), /*isConstant=*/true,
-                           GlobalValue::ExternalLinkage, value,
-                           (prefix + "_" + global.getSymName()).str());
+                           GlobalValue::ExternalLinkage, value, symbol);
     variable->setVisibility(GlobalValue::HiddenVisibility);
-    variable->setAlignment(Align(
-        std::max<uint64_t>(global.getAlignment().value_or(1), dataAlignment)));
-    global.removeValueAttr();
-    global.setLinkage(mlir::LLVM::Linkage::External);
-    global.setVisibility_(mlir::LLVM::Visibility::Hidden);
+    variable->setAlignment(Align(alignment));
+    declare();
   }
   if (module->global_empty())
     return nullptr;

@@ -25,10 +25,12 @@ void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
 
 /// Takes large constants out of a module of the LLVM dialect, where they become
 /// hidden declarations, and gives a module that defines them; none if there are
-/// no large constants. `prefix` begins their names there.
-std::unique_ptr<llvm::Module> takeConstants(mlir::ModuleOp source,
-                                            llvm::StringRef prefix,
-                                            llvm::LLVMContext &context);
+/// no large constants. `prefix` begins their names there. What is in `shared`
+/// isn't defined again: `names` then tells how it is called.
+std::unique_ptr<llvm::Module>
+takeConstants(mlir::ModuleOp source, llvm::StringRef prefix,
+              llvm::LLVMContext &context, SharedConstants *shared,
+              llvm::StringMap<std::string> &names);
 
 } // namespace onnxquant
 

@@ -106,7 +106,9 @@ private:
 
 void HeaderWriter::writeSummary() {
   os << "/* " << model.name << ": a model compiled by OnnxQuant for "
-     << model.triple << ", processor " << model.cpu << ".\n *\n";
+     << model.triple << ".\n *\n";
+  for (const std::string &target : model.targets)
+    os << " *   target    " << target << "\n";
   auto list = [&](StringRef kind, const std::vector<End> &ends) {
     for (auto [index, end] : enumerate(ends))
       os << " *   " << left_justify(kind, 6) << " " << index << "  '"
@@ -115,6 +117,9 @@ void HeaderWriter::writeSummary() {
   };
   list("input", model.inputs);
   list("output", model.outputs);
+  if (model.targets.size() > 1)
+    os << " *\n * A run is of the first target that the processor has the "
+          "features for, and\n * fails if there is none.\n";
   os << " *\n * Link the object with -lm"
      << (model.threads > 1 ? " and -lomp (OpenMP of LLVM)" : "") << ". ";
   if (model.threads > 1)
@@ -201,6 +206,8 @@ std::string HeaderWriter::write() {
      << modelHeader << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   os << "#define " << upper << "_WORKSPACE_BYTES " << model.workspaceBytes
      << "\n";
+  os << "/* What the code is for, the best first. */\n#define " << upper
+     << "_TARGETS \"" << llvm::join(model.targets, "; ") << "\"\n";
   writeSizes("INPUT", model.inputs);
   writeSizes("OUTPUT", model.outputs);
   os << "\n/* Names, types and shapes for programs that take any model. */\n"

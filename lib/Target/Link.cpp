@@ -1,8 +1,8 @@
 // Links objects with the target's own linker.
 
 #include "OnnxQuant/Support/AtomicFile.h"
+#include "OnnxQuant/Support/Temporaries.h"
 #include "OnnxQuant/Target/Target.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Program.h"
@@ -54,8 +54,7 @@ static Error runLinker(StringRef program, ArrayRef<StringRef> arguments,
                        StringRef said) {
   std::optional<StringRef> redirects[] = {StringRef(), said, said};
   std::string message;
-  int status = sys::ExecuteAndWait(program, arguments, std::nullopt, redirects,
-                                   0, 0, &message);
+  int status = runProgram(program, arguments, redirects, 0, &message);
   if (status == 0)
     return Error::success();
   auto text = MemoryBuffer::getFile(said);
@@ -83,10 +82,10 @@ static Error writeFile(StringRef path, StringRef bytes) {
 static Expected<std::unique_ptr<MemoryBuffer>>
 link(StringRef program, const Objects &objects, ArrayRef<StringRef> options,
      ArrayRef<StringRef> libraries) {
-  SmallString<128> folder;
-  if (std::error_code code = sys::fs::createUniqueDirectory("onnxq", folder))
-    return fail("no temporary folder can be made: " + code.message());
-  scope_exit cleanUp([&]() { sys::fs::remove_directories(folder); });
+  auto temporary = TemporaryFolder::create("onnxq");
+  if (!temporary)
+    return temporary.takeError();
+  StringRef folder = temporary->path();
   std::string linked = (folder + "/linked").str(),
               said = (folder + "/said").str();
   std::vector<std::string> files;

@@ -176,9 +176,12 @@ static StringSet<> namesOf(mlir::ModuleOp module) {
 
 /// Makes everything that is private visible to the module's other parts, and to
 /// them only. What has none of these names was made by the translation, for
-/// this part alone.
+/// this part alone. What is `elsewhere` has a name already, which constants
+/// that are equal share.
 static void shareSymbols(Module &module, const StringSet<> &names,
-                         StringRef prefix) {
+                         StringRef prefix,
+                         const StringMap<std::string> &elsewhere) {
+  SmallVector<GlobalValue *> same;
   for (GlobalValue &value : module.global_values()) {
     bool isShared = value.hasLocalLinkage() ||
                     (value.isDeclaration() && value.hasHiddenVisibility());
@@ -186,11 +189,24 @@ static void shareSymbols(Module &module, const StringSet<> &names,
       continue;
     value.setLinkage(GlobalValue::ExternalLinkage);
     value.setVisibility(GlobalValue::HiddenVisibility);
-    value.setName(prefix + "_" + value.getName());
+    auto other = elsewhere.find(value.getName());
+    std::string name = other != elsewhere.end()
+                           ? other->second
+                           : (prefix + "_" + value.getName()).str();
+    GlobalValue *known = module.getNamedValue(name);
+    if (known && known != &value) {
+      value.replaceAllUsesWith(known);
+      same.push_back(&value);
+    } else {
+      value.setName(name);
+    }
   }
+  for (GlobalValue *value : same)
+    value->eraseFromParent();
 }
 
 static Error compile(PartJob &job, const ObjectOptions &objects,
+                     const StringMap<std::string> &elsewhere,
                      const onnxquant::TargetOptions &options) {
   auto machine = createTargetMachine(options);
   if (!machine)
@@ -203,7 +219,7 @@ static Error compile(PartJob &job, const ObjectOptions &objects,
   job.own = {};
   if (job.isFirst && objects.hasGetter)
     addModelGetter(**module, objects.name);
-  shareSymbols(**module, names, objects.name);
+  shareSymbols(**module, names, objects.name, elsewhere);
   optimizeModule(**module, **machine, options);
   auto object = emitModule(**module, OutputKind::Object, options);
   if (!object)
@@ -215,6 +231,7 @@ static Error compile(PartJob &job, const ObjectOptions &objects,
 /// Compiles the parts on the cores there are, the largest first.
 static Error compileAll(std::vector<PartJob> &jobs,
                         const ObjectOptions &objects,
+                        const StringMap<std::string> &elsewhere,
                         const onnxquant::TargetOptions &options) {
   std::vector<PartJob *> order;
   for (PartJob &job : jobs)
@@ -230,7 +247,7 @@ static Error compileAll(std::vector<PartJob> &jobs,
   DefaultThreadPool pool(hardware_concurrency(isThreaded ? 0 : 1));
   for (PartJob *job : order)
     pool.async([&, job] {
-      Error error = compile(*job, objects, options);
+      Error error = compile(*job, objects, elsewhere, options);
       std::lock_guard<std::mutex> lock(mutex);
       failed = joinErrors(std::move(failed), std::move(error));
     });
@@ -256,9 +273,11 @@ onnxquant::emitObjects(mlir::ModuleOp source, const ObjectOptions &objects,
   if (Error error = checkConstants(source))
     return error;
   Objects result;
+  StringMap<std::string> elsewhere;
   if (!objects.single) {
     LLVMContext context;
-    if (auto constants = takeConstants(source, objects.name, context)) {
+    if (auto constants = takeConstants(source, objects.name, context,
+                                       objects.shared, elsewhere)) {
       auto object = emitConstants(*constants, **machine, options);
       if (!object)
         return object.takeError();
@@ -281,7 +300,7 @@ onnxquant::emitObjects(mlir::ModuleOp source, const ObjectOptions &objects,
     return result;
   }
   std::vector<PartJob> jobs = splitModule(source);
-  if (Error error = compileAll(jobs, objects, options))
+  if (Error error = compileAll(jobs, objects, elsewhere, options))
     return error;
   for (PartJob &job : jobs)
     result.push_back(std::move(job.object));

@@ -1,6 +1,7 @@
 // Names of targets and the machines behind them.
 
 #include "OnnxQuant/Target/Target.h"
+#include "Processor.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -118,6 +119,7 @@ static Error checkNames(const onnxquant::TargetOptions &options,
 Expected<onnxquant::TargetOptions>
 onnxquant::parseTarget(StringRef name, StringRef cpu, StringRef features) {
   onnxquant::TargetOptions options;
+  options.name = name.str();
   if (name == "native") {
     options.triple = sys::getDefaultTargetTriple();
     options.cpu = sys::getHostCPUName().str();
@@ -134,8 +136,12 @@ onnxquant::parseTarget(StringRef name, StringRef cpu, StringRef features) {
     options.cpu = found->cpu.str();
     options.features = found->features.str();
   }
-  if (!cpu.empty())
-    options.cpu = cpu.str();
+  if (!cpu.empty()) {
+    options.cpu = options.name = cpu.str();
+    // The features of this machine's processor are not those of another one.
+    if (name == "native")
+      options.features.clear();
+  }
   if (!features.empty())
     options.features += (options.features.empty() ? "" : ",") + features.str();
   if (Error error = checkNames(options, features))
@@ -148,9 +154,8 @@ onnxquant::parseTarget(StringRef name, StringRef cpu, StringRef features) {
   return options;
 }
 
-/// Whether an x86 processor has all of these features.
-static bool hasFeatures(const onnxquant::TargetOptions &options,
-                        StringRef features) {
+bool onnxquant::hasFeatures(const onnxquant::TargetOptions &options,
+                            StringRef features) {
   auto subtarget = createSubtarget(options, options.cpu, options.features);
   if (!subtarget) {
     consumeError(subtarget.takeError());
@@ -178,6 +183,7 @@ onnxquant::readTarget(mlir::ModuleOp module) {
     if (auto value = target.getAs<mlir::StringAttr>(key))
       text = value.str();
   };
+  read("name", options.name);
   read("triple", options.triple);
   read("cpu", options.cpu);
   read("features", options.features);

@@ -16,7 +16,7 @@ func.func @depthwise(%x: tensor<1x8x9x9xf32>, %b: tensor<8xf32>) -> tensor<1x8x5
 
 // Two filters per channel: every channel is read twice.
 // CHECK-LABEL: @multiplier(
-// CHECK: [[X:%.+]] = "onnx.Gather"(%{{.+}}) {axis = 2 : si64} : (tensor<1x9x4xf32>, tensor<8xi64>) -> tensor<1x9x8xf32>
+// CHECK: [[X:%.+]] = "onnx.Gather"(%{{.+}}) <{axis = 2 : si64}> : (tensor<1x9x4xf32>, tensor<8xi64>) -> tensor<1x9x8xf32>
 // CHECK: onnxq.window <mul_add> ins([[X]] : tensor<1x9x8xf32>)
 func.func @multiplier(%x: tensor<1x4x9xf32>) -> tensor<1x8x7xf32> {
   %none = "onnx.NoValue"() {value} : () -> none

@@ -6,12 +6,12 @@ func.func @conv(%x: tensor<1x2x5x5xf32>, %b: tensor<3xf32>) -> tensor<1x3x5x5xf3
   %w = onnx.Constant dense<[[[[1.0, 2.0, 3.0]], [[4.0, 5.0, 6.0]]], [[[7.0, 8.0, 9.0]], [[10.0, 11.0, 12.0]]], [[[13.0, 14.0, 15.0]], [[16.0, 17.0, 18.0]]]]> : tensor<3x2x1x3xf32>
   // Taps, then channels, then columns.
   // CHECK: %[[W:.*]] = onnx.Constant dense<{{\[\[\[}}1.000000e+00, 7.000000e+00, 1.300000e+01], [4.000000e+00, 1.000000e+01, 1.600000e+01], [2.000000e+00, 8.000000e+00
-  // CHECK: %[[X:.*]] = "onnx.Transpose"(%{{.*}}) {perm = [0, 2, 3, 1]} : (tensor<1x2x5x5xf32>) -> tensor<1x5x5x2xf32>
+  // CHECK: %[[X:.*]] = "onnx.Transpose"(%{{.*}}) <{perm = [0, 2, 3, 1]}> : (tensor<1x2x5x5xf32>) -> tensor<1x5x5x2xf32>
   // CHECK: %[[E:.*]] = tensor.empty() : tensor<1x5x5x3xf32>
   // CHECK: %[[Y:.*]] = onnxq.contract ins(%[[X]], %[[W]] : tensor<1x5x5x2xf32>, tensor<1x6x3xf32>) extras(%{{.*}} : tensor<3xf32>) outs(%[[E]] : tensor<1x5x5x3xf32>)
   // CHECK-SAME: pads = array<i64: 0, 1, 0, 1>
   // CHECK: arith.addf
-  // CHECK: "onnx.Transpose"(%[[Y]]) {perm = [0, 3, 1, 2]}
+  // CHECK: "onnx.Transpose"(%[[Y]]) <{perm = [0, 3, 1, 2]}>
   %y = "onnx.Conv"(%x, %w, %b) {auto_pad = "NOTSET", group = 1 : si64, kernel_shape = [1, 3], pads = [0, 1, 0, 1]} : (tensor<1x2x5x5xf32>, tensor<3x2x1x3xf32>, tensor<3xf32>) -> tensor<1x3x5x5xf32>
   onnx.Return %y : tensor<1x3x5x5xf32>
 }

@@ -4,7 +4,7 @@
 // is corrected for together with the bias: 10 - 3 * (1 - 2 + 4 - 2) and so on.
 // CHECK-LABEL: func.func @qlinear_conv
 // CHECK-SAME: %[[X:.*]]: tensor<1x1x5x5xui8>
-// CHECK-DAG: %[[T:.*]] = "onnx.Transpose"(%[[X]]) {perm = [0, 2, 3, 1]}
+// CHECK-DAG: %[[T:.*]] = "onnx.Transpose"(%[[X]]) <{perm = [0, 2, 3, 1]}>
 // CHECK-DAG: %[[PAD:.*]] = arith.constant 3 : i8
 // CHECK-DAG: %[[W:.*]] = onnx.Constant dense<{{\[}}{{\[}}[-1, 0], [2, 0]]]> : tensor<1x2x2xi8>
 // CHECK-DAG: %[[C:.*]] = onnx.Constant dense<[7, 20]> : tensor<2xi32>
@@ -17,7 +17,7 @@
 // CHECK: %[[M:.*]] = "onnx.Mul"(%[[R]], %[[F]])
 // CHECK: %[[ONE:.*]] = onnx.Constant dense<1.000000e+00> : tensor<f32>
 // CHECK: %[[Q:.*]] = "onnx.QuantizeLinear"(%[[M]], %[[ONE]], %{{.*}} : (tensor<1x5x6x2xf32>
-// CHECK: "onnx.Transpose"(%[[Q]]) {perm = [0, 3, 1, 2]}
+// CHECK: "onnx.Transpose"(%[[Q]]) <{perm = [0, 3, 1, 2]}>
 func.func @qlinear_conv(%x: tensor<1x1x5x5xui8>) -> tensor<1x2x5x6xui8> {
   %xs = onnx.Constant dense<0.5> : tensor<f32>
   %xz = onnx.Constant dense<3> : tensor<ui8>
@@ -189,7 +189,7 @@ func.func @transposed(%x: tensor<1x1x5xui8>) -> tensor<1x2x9xui8> {
 // sums of rows times the right one.
 // CHECK-LABEL: func.func @activations
 // CHECK-SAME: %[[A:.*]]: tensor<2x4x8xui8>, %[[B:.*]]: tensor<2x8x6xi8>
-// CHECK: %[[COLUMNS:.*]] = "onnx.ReduceSum"(%{{.*}}) {keepdims = 0 : si64, noop_with_empty_axes = 0 : si64} : (tensor<2x8x6xi32>, tensor<1xi64>) -> tensor<2x6xi32>
+// CHECK: %[[COLUMNS:.*]] = "onnx.ReduceSum"(%{{.*}}) <{keepdims = 0 : si64, noop_with_empty_axes = 0 : si64}> : (tensor<2x8x6xi32>, tensor<1xi64>) -> tensor<2x6xi32>
 // CHECK: %[[ROWS:.*]] = "onnx.ReduceSum"(%{{.*}}) {{.*}} -> tensor<2x4xi32>
 // CHECK: onnxq.contract ins(%[[A]], %[[B]] : tensor<2x4x8xui8>, tensor<2x8x6xi8>) extras(%[[COLUMNS]], %[[ROWS]] : tensor<2x6xi32>, tensor<2x4xi32>)
 // CHECK-SAME: attributes {batched,

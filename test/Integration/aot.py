@@ -484,7 +484,6 @@ def refusals(folder, tally):
     tally.result("library for refusals", compile(model, library))
     x = uniform(1, 3, 16, 16)
     np.save(folder / "good.npy", x)
-    np.save(folder / "double.npy", x.astype(np.float64))
     np.save(folder / "shape.npy", x[:, :2])
     np.save(folder / "rank.npy", x[0])
     np.save(folder / "complex.npy", x.astype(np.complex64))
@@ -506,7 +505,7 @@ def refusals(folder, tally):
         sealed.mkdir(mode=0o500)
     good = ["--input", f"x={folder}/good.npy"]
     files = {
-        "missing.npy": "missing.npy", "double.npy": "'x'", "shape.npy": "'x'", "rank.npy": "'x'", "complex.npy": "complex.npy",
+        "missing.npy": "missing.npy", "shape.npy": "'x'", "rank.npy": "'x'", "complex.npy": "complex.npy",
         "cut.npy": "cut.npy", "header.npy": "header.npy", "cut.npz": "cut.npz", "short.npz": "short.npz",
         "flipped.npz": "flipped.npz", "two.npz": "two.npz", "cut.pb": "cut.pb", "x.txt": "x.txt",
     }
@@ -571,10 +570,11 @@ def formats(folder, tally):
     expected = outputs_of(model, x, folder)
     tally.result("open sizes give the same", differ(outputs_of(model, x, folder, "--no-specialize"), expected, exact=False))
     np.save(folder / "f.npy", np.asfortranarray(x))
+    np.save(folder / "w.npy", x.astype(np.float64))
     np.savez(folder / "s.npz", x=x, other=x[:1])
     np.savez_compressed(folder / "d.npz", x=x)
     (folder / "p.pb").write_bytes(numpy_helper.from_array(x, "x").SerializeToString())
-    for argument in ("x={}/f.npy", "x={}/s.npz", "{}/d.npz", "x={}/p.pb", "{}/p.pb", "{}/x.npy"):
+    for argument in ("x={}/f.npy", "x={}/w.npy", "x={}/s.npz", "{}/d.npz", "x={}/p.pb", "{}/p.pb", "{}/x.npy"):
         shutil.rmtree(folder / "out", ignore_errors=True)
         outcome = run(harness.ONNXQ, "run", model, "--input", argument.format(folder), "--output-dir", folder / "out", "--json")
         problem = f"{outcome.ended()}: {outcome.stderr.strip()[:200]}"

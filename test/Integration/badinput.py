@@ -103,6 +103,238 @@ def bad_outputs(folder, tally):
                 os.unlink(full / name)
 
 
+def judge_command(name, command, words, tally, **options):
+    """One error line with these words, quickly, without a signal."""
+    outcome = harness.run(command, timeout=SECONDS, **options)
+    errors = [line for line in outcome.stderr.splitlines() if "error:" in line]
+    problem = None
+    if outcome.timed_out or outcome.status != 1 or len(errors) != 1:
+        problem = f"expects exit status 1 and one error, but got {outcome.ended()}: {outcome.stderr.strip()[:200]}"
+    elif not all(word in errors[0] for word in words):
+        problem = f"the error doesn't say {words}: {errors[0][:200]}"
+    elif outcome.megabytes >= MEGABYTES:
+        problem = f"took {outcome.megabytes:.0f} MB"
+    tally.result(name, problem)
+
+
+def good_model(folder):
+    good = folder / "good.onnx"
+    weight = hostile.tensor("w", (3, 3), raw_data=bytes(36))
+    good.write_bytes(hostile.model([hostile.node("MatMul", ["x", "w"], ["y"])], initializers=[weight]).SerializeToString())
+    return good
+
+
+def no_files(folder, tally):
+    """Pipes, devices and files without end in the place of every kind of input."""
+    place = folder / "files"
+    place.mkdir()
+    good = good_model(place)
+    fifo, zero, huge = place / "fifo", place / "zero", place / "huge"
+    os.mkfifo(fifo)
+    zero.symlink_to("/dev/zero")
+    with open(huge, "wb") as file:
+        file.truncate(1 << 41)
+    onnxq = harness.ONNXQ
+    seeing = place / "seeing.onnx"
+    images = [hostile.info("x", (1, 3, 8, 8))], [hostile.info("y", (1, 3, 8, 8))]
+    seeing.write_bytes(hostile.model([hostile.relu()], *images).SerializeToString())
+    uses = {
+        "model.onnx": lambda path: [onnxq, "info", path],
+        "model.mlir": lambda path: [onnxq, "info", path],
+        "model.mlirbc": lambda path: [onnxq, "info", path],
+        "opt.mlir": lambda path: [harness.OPT, path],
+        "input.npy": lambda path: [onnxq, "run", good, "--input", f"x={path}"],
+        "input.npz": lambda path: [onnxq, "run", good, "--input", f"x={path}"],
+        "input.pb": lambda path: [onnxq, "run", good, "--input", f"x={path}"],
+        "table.json": lambda path: [onnxq, "quantize", good, "-o", place / "q.onnx", "--table", path],
+        "table.flatbuffers": lambda path: [onnxq, "quantize", good, "-o", place / "q.onnx", "--table", path],
+        "options.yaml": lambda path: [onnxq, "quantize", good, "-o", place / "q.onnx", "--config", path],
+        "image.png": lambda path: [onnxq, "calibrate", seeing, "-o", place / "t.json", "--data", path],
+    }
+    for name, command in uses.items():
+        for kind, source in (("a pipe", fifo), ("a device", zero), ("a file of 2 TiB", huge)):
+            path = place / name
+            path.symlink_to(source)
+            judge_command(f"{kind} as {name}", command(path), (name,), tally)
+            path.unlink()
+    left = [name for name in ("q.onnx", "t.json") if (place / name).exists()]
+    tally.result("no outputs of such inputs", f"left behind: {left}" if left else None)
+
+
+def deep_texts(folder, tally):
+    """Texts nested far deeper than a parser's stack."""
+    place = folder / "deep"
+    place.mkdir()
+    good = good_model(place)
+    depth = 100_000
+    quantize = [harness.ONNXQ, "quantize", good, "-o", place / "q.onnx"]
+    texts = {
+        "table.json": ("[" * depth, lambda path: quantize + ["--table", path]),
+        "objects.json": ('{"a":' * depth, lambda path: quantize + ["--table", path]),
+        "overrides.json": ('{"a":' * depth, lambda path: quantize + ["--tensor-overrides", path]),
+        "flow.yaml": ("a: " + "[" * depth, lambda path: quantize + ["--config", path]),
+        "block.yaml": ("- " * depth, lambda path: quantize + ["--config", path]),
+        "attributes.mlir": ("module attributes {a = " + "[" * depth, lambda path: [harness.ONNXQ, "info", path]),
+        "types.mlir": ("func.func private @f(" + "tuple<" * depth, lambda path: [harness.OPT, path]),
+        "regions.mlir": ('"a.b"() ({' * depth, lambda path: [harness.OPT, path, "-o", place / "out.onnx"]),
+        "signs.mlir": ("#m = affine_map<(d0) -> (" + "-" * depth, lambda path: [harness.OPT, path]),
+    }
+    for name, (text, command) in texts.items():
+        path = place / name
+        path.write_text(text)
+        judge_command(f"deep {name}", command(path), ("nested deeper",), tally)
+
+
+def bytecode(folder, tally):
+    """Bytecode that isn't as it was written is refused, unless it is trusted; it holds no paths."""
+    place = folder / "bytecode"
+    (place / "other").mkdir(parents=True)
+    good = good_model(place)
+    moved = place / "other" / "renamed.onnx"
+    moved.write_bytes(good.read_bytes())
+    path = place / "m.mlirbc"
+    harness.run([harness.OPT, good, "-o", path])
+    harness.run([harness.OPT, moved, "-o", place / "moved.mlirbc"])
+    data = path.read_bytes()
+    tally.result("bytecode of a copy", None if data == (place / "moved.mlirbc").read_bytes() else "differs")
+    fine = harness.run([harness.ONNXQ, "info", path])
+    tally.result("bytecode as it was written", fine.stderr if fine.status else None)
+    for at in range(0, len(data), max(1, len(data) // 40)):
+        damaged = bytearray(data)
+        damaged[at] ^= 0x41
+        path.write_bytes(bytes(damaged))
+        judge_command(f"bytecode damaged at {at}", [harness.ONNXQ, "info", path], (path.name,), tally)
+    plain = place / "plain.mlirbc"
+    text = place / "plain.mlir"
+    harness.run([harness.OPT, good, "-o", text])
+    harness.run(["/usr/lib/llvm-22/bin/mlir-opt", "--allow-unregistered-dialect", "--emit-bytecode", text, "-o", plain])
+    if plain.exists():
+        judge_command("bytecode of others", [harness.ONNXQ, "info", plain], ("--trust-bytecode",), tally)
+
+
+def cache_entries(folder, tally):
+    """Entries of the code cache that aren't what was put there are as good as none."""
+    place = folder / "cache"
+    place.mkdir()
+    good = good_model(place)
+    cache = place / "code"
+    command = [harness.ONNXQ, "run", good, "--random-seed", "1", "--cache", cache]
+    first = harness.run(command)
+    entries = list(cache.iterdir()) if cache.exists() else []
+    tally.result("an entry is kept", None if first.status == 0 and len(entries) == 1 else f"{first.ended()}, {entries}")
+    if not entries:
+        return
+    entry, data = entries[0], entries[0].read_bytes()
+
+    def fifo():
+        os.mkfifo(entry)
+
+    def damaged():
+        entry.write_bytes(data[: len(data) // 2] + b"x" + data[len(data) // 2 + 1 :])
+
+    def foreign():
+        entry.write_bytes(data)
+        entry.chmod(0o666)
+
+    for name, make in {
+        "a pipe": fifo,
+        "a device": lambda: entry.symlink_to("/dev/zero"),
+        "a folder": entry.mkdir,
+        "damaged": damaged,
+        "open to all": foreign,
+        "cut off": lambda: entry.write_bytes(data[:100]),
+    }.items():
+        entry.unlink()
+        make()
+        outcome = harness.run(command, timeout=SECONDS)
+        problem = None
+        if outcome.status != 0 or outcome.stdout != first.stdout:
+            problem = f"{outcome.ended()}: {outcome.stderr.strip()[:200]}"
+        tally.result(f"a cache entry that is {name}", problem)
+        if entry.is_dir():
+            entry.rmdir()
+            entry.write_bytes(b"")
+
+
+def little_memory(folder, tally):
+    """Verbs under a limit of memory end with an error, not with a crash."""
+    place = folder / "memory"
+    place.mkdir()
+    weight = hostile.tensor("w", (4096, 8192), raw_data=bytes(4096 * 8192 * 4))
+    shapes = [hostile.info("x", (4096, 4096))], [hostile.info("y", (4096, 8192))]
+    model = place / "large.onnx"
+    model.write_bytes(hostile.model([hostile.node("MatMul", ["x", "w"], ["y"])], *shapes, [weight]).SerializeToString())
+    for limit in (400 << 20, 600 << 20, 900 << 20):
+        for name, command in {
+            "info": ["info", model],
+            "preprocess": ["preprocess", model, "-o", place / "p.onnx"],
+            "compile": ["compile", model, "-o", place / "m.o"],
+            "run": ["run", model, "--random-seed", "1"],
+            "quantize": ["quantize", model, "-o", place / "q.onnx", "--dynamic"],
+        }.items():
+            outcome = harness.run(
+                [harness.ONNXQ, *command],
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+            )
+            problem = None
+            if outcome.status not in (0, 1) or (outcome.status == 1 and "error:" not in outcome.stderr):
+                problem = f"{outcome.ended()}: {outcome.stderr.strip()[:200]}"
+            tally.result(f"{name} in {limit >> 20} MiB", problem)
+
+
+def unbounded(folder, tally):
+    """Loops and tensors without bound: refused with the node's name, by run, preprocess and quantize."""
+    place = folder / "unbounded"
+    place.mkdir()
+    onnxq = harness.ONNXQ
+    trips = hostile.tensor("trips", (), hostile.TensorProto.INT64, int64_data=[1 << 62])
+    yes = hostile.tensor("yes", (), hostile.TensorProto.BOOL, int32_data=[1])
+    body = hostile.helper.make_graph(
+        [
+            hostile.node("Identity", ["go"], ["on"], name="inner"),
+            hostile.node("Add", ["state", "state"], ["next"], name="twice"),
+        ],
+        "body",
+        [
+            hostile.info("i", (), hostile.TensorProto.INT64),
+            hostile.info("go", (), hostile.TensorProto.BOOL),
+            hostile.info("state", (1,)),
+        ],
+        [hostile.info("on", (), hostile.TensorProto.BOOL), hostile.info("next", (1,))],
+    )
+    loop = hostile.node("Loop", ["trips", "yes", "x"], ["y"], name="endless", body=body)
+    one = [hostile.info("x", (1,))], [hostile.info("y", (1,))]
+    path = place / "loop.onnx"
+    path.write_bytes(hostile.model([loop], *one, [trips, yes]).SerializeToString())
+    judge_command("an endless Loop", [onnxq, "run", path, "--random-seed", "1"], ("endless", "iterations"), tally)
+    run = [onnxq, "run", path, "--random-seed", "1", "--max-iterations", "1000"]
+    judge_command("a Loop of 1000 iterations", run, ("endless", "1000 iterations"), tally)
+    # The same Loop over a constant: what can't be computed at once stays, or is refused when it runs.
+    start = hostile.tensor("x", (1,), raw_data=bytes(4))
+    path.write_bytes(hostile.model([loop], [], one[1], [trips, yes, start]).SerializeToString())
+    outcome = harness.run([onnxq, "preprocess", path, "-o", place / "p.onnx"], timeout=SECONDS)
+    tally.result("preprocess of an endless Loop", None if outcome.status == 0 else outcome.ended())
+
+    side = 1 << 20
+    big = [hostile.info("x", (side, 1)), hostile.info("w", (1, side))], [hostile.info("y", (side, side))]
+    path = place / "matmul.onnx"
+    path.write_bytes(hostile.model([hostile.node("MatMul", ["x", "w"], ["y"], name="huge")], *big).SerializeToString())
+    judge_command("a product of 4 TiB", [onnxq, "run", path, "--random-seed", "1"], ("huge", "--max-memory"), tally)
+    pool = hostile.node("AveragePool", ["x"], ["y"], name="wide", kernel_shape=[1], pads=[1 << 28, 1 << 28], strides=[1 << 20])
+    ends = [hostile.info("x", (64, 64, 4))], [hostile.info("y", None)]
+    path = place / "pool.onnx"
+    path.write_bytes(hostile.model([pool], *ends).SerializeToString())
+    judge_command("a pooling of wide pads", [onnxq, "run", path, "--random-seed", "1"], ("wide",), tally)
+    side = 1 << 12
+    small = [hostile.info("x", (side, 1)), hostile.info("w", (1, side))], [hostile.info("y", (side, side))]
+    path = place / "small.onnx"
+    path.write_bytes(hostile.model([hostile.node("MatMul", ["x", "w"], ["y"], name="tall")], *small).SerializeToString())
+    run = [onnxq, "run", path, "--random-seed", "1", "--quiet"]
+    judge_command("64 MiB in 32", run + ["--max-memory", "32M"], ("tall", "--max-memory"), tally)
+    outcome = harness.run(run + ["--max-memory", "1G"])
+    tally.result("64 MiB in 1 GiB", outcome.stderr if outcome.status else None)
+
+
 def valid_but_odd(folder, tally):
     """Size alone is no fault, nor is the order of nodes; asking for a petabyte takes none of it at import."""
     names = ["x", *(f"t{i}" for i in range(19_999)), "y"]
@@ -134,6 +366,12 @@ def main():
         folder = pathlib.Path(temporary)
         bad_models(folder, tally)
         bad_outputs(folder, tally)
+        no_files(folder, tally)
+        deep_texts(folder, tally)
+        bytecode(folder, tally)
+        cache_entries(folder, tally)
+        little_memory(folder, tally)
+        unbounded(folder, tally)
         valid_but_odd(folder, tally)
     tally.finish()
 

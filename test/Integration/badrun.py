@@ -158,9 +158,60 @@ def add_shapes():
     both("det", "Det", [random((2, 3))], [0])
 
 
+def add_empties():
+    """Operands that must have one element, and axes that must have some, without any."""
+    none, no_float, no_bytes = ints(), floats(), np.zeros(0, np.uint8)
+    one, zero = np.ones(1, np.float32), np.zeros(1, np.uint8)
+
+    def empty(name, op, operands, ranks, **options):
+        bad(f"empty-{name}", op, operands, ranks, "open ranked", **options)
+    empty("top-k", "TopK", [X, none], [3, (3, np.int64)])
+    empty("trilu", "Trilu", [X, none], [3])
+    empty("cumsum", "CumSum", [X, none], [3])
+    empty("one-hot", "OneHot", [ints(1, 2), none, X[0, 0, :2]], [(2, np.float32)])
+    empty("one-hot-values", "OneHot", [ints(1, 2), ints(3), no_float], [(2, np.float32)])
+    empty("window", "HannWindow", [none], [(1, np.float32)])
+    empty("dft", "DFT", [random((1, 4, 1)), none], [3], axis=1, opset=17)
+    empty("range", "Range", [none, ints(5), ints(1)], [1])
+    empty("pad", "Pad", [X, ints(0, 0, 1, 0, 0, 1), no_float], [3])
+    empty("pads", "Pad", [X, none], [3])
+    empty("clip", "Clip", [X, no_float], [3])
+    empty("boxes", "NonMaxSuppression", [random((1, 3, 4)), random((1, 2, 3)), none], [(2, np.int64)])
+    empty("quantize", "QuantizeLinear", [X, no_float, no_bytes], [(3, np.uint8)])
+    empty("dequantize", "DequantizeLinear", [np.zeros((2, 3), np.uint8), no_float, no_bytes], [(2, np.float32)])
+    empty("matmul-integer", "MatMulInteger", [np.zeros((2, 3), np.uint8), np.zeros((3, 2), np.uint8), no_bytes], [(2, np.int32)])
+    empty("conv-integer", "ConvInteger", [np.zeros((1, 1, 3, 3), np.uint8), np.zeros((1, 1, 2, 2), np.uint8), no_bytes], [(4, np.int32)])
+    for place in range(8):
+        if place in (0, 3):
+            continue
+        operands = [np.zeros((2, 3), np.uint8), one, zero, np.zeros((3, 2), np.uint8), one, zero, one, zero]
+        operands[place] = operands[place][:0]
+        empty(f"qlinear-matmul-{place}", "QLinearMatMul", operands, [2])
+    for op in ("ArgMax", "ArgMin"):
+        empty(op, op, [X[:, :0]], [(3, np.int64)], axis=1)
+        bad(f"static-{op}", op, [X[:, :0]], [(3, np.int64)], "given", axis=1)
+    empty("mean", "ReduceMean", [X[:, :0], ints(1)], [3])
+    image = random((1, 2, 0, 3))
+    for op in ("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"):
+        empty(op, op, [image], [4])
+    for op in ("AveragePool", "MaxPool", "LpPool"):
+        empty(op, op, [image], [4], kernel_shape=[2, 2], pads=[1, 1, 1, 1])
+
+
+def add_unbounded():
+    """Work without bound, which the run's own numbers ask for."""
+    image, index = random((1, 1, 4, 4)), ints(0)
+    far = np.array([[0, 0, 1e9, 1e9]], np.float32)
+    bad("unbounded-roi", "RoiAlign", [image, far, index], [4], output_height=1, output_width=1)
+    bad("unbounded-roi-ratio", "RoiAlign", [image, far, index], [4], output_height=1, output_width=1, sampling_ratio=2**30)
+    bad("unbounded-range", "Range", [np.array(0), np.array(2**42), np.array(1)], [1], "given")
+    bad("unbounded-one-hot", "OneHot", [ints(1, 2), np.array(2**42), X[0, 0, :2]], [(2, np.float32)])
+    bad("unbounded-tile", "Tile", [X, ints(2**20, 2**20, 1)], [3], lists=[1])
+
+
 def main():
     require_tools()
-    for add in (add_indices, add_counts, add_division, add_shapes):
+    for add in (add_indices, add_counts, add_division, add_shapes, add_empties, add_unbounded):
         add()
     tally = Tally()
     for title, options in (("", ()), ("checked ", ("--check-bounds",))):

@@ -130,7 +130,7 @@ def make_runner(folder, system):
         tally.skipped += 1
         return None
     built = subprocess.run([compiler, "-std=gnu11", f"-I{harness.ROOT}/include", f"{harness.ROOT}/tools/onnxq-runner/onnxq-runner.c",
-                            f"{harness.ROOT}/lib/Runtime/Runtime.c", "-ldl", "-o", folder / f"runner-{system}"], capture_output=True, text=True)
+                            f"{harness.ROOT}/lib/Runtime/Runtime.c", f"{harness.ROOT}/lib/Runtime/Processor.c", "-ldl", "-o", folder / f"runner-{system}"], capture_output=True, text=True)
     if built.returncode:
         tally.result(f"a runner for {system}", built.stderr[:300])
         return None

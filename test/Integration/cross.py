@@ -114,7 +114,7 @@ def microsoft_cases(folder):
 
 def build_runner(arch, folder):
     target = folder / f"onnxq-runner-{arch}"
-    sources = [harness.ROOT / "tools" / "onnxq-runner" / "onnxq-runner.c", harness.ROOT / "lib" / "Runtime" / "Runtime.c"]
+    sources = [harness.ROOT / "tools" / "onnxq-runner" / "onnxq-runner.c", *(harness.ROOT / "lib" / "Runtime").glob("*.c")]
     subprocess.run([f"{arch}-linux-gnu-gcc", "-std=gnu11", "-O2", f"-I{harness.ROOT}/include", *sources, "-ldl", "-o", target],
                    check=True)
     return target

@@ -3,12 +3,13 @@
 
 Networks of four layers are quantized in every form; one layer's weights or one tensor's range is spoiled. Also: a range
 that holds the padding value of a maximum, a bias that doesn't fit 32 bits, preparation that fuses nodes, ONNX Runtime's
-spelling of names, figures against NumPy, memory, bad input, and the report in a browser. A pattern chooses cases.
+spelling of names, figures against NumPy, memory and bad input. A pattern chooses cases.
 """
 
 import json
 import pathlib
 import re
+import shlex
 import shutil
 import sys
 import tempfile
@@ -89,7 +90,16 @@ def onnxq(*arguments, status=0):
 
 
 def debug(real, quant, data, *options):
+    # To look for a better way takes time.
+    if "--seconds" not in options:
+        options = (*options, "--seconds", 0)
     return json.loads(onnxq("debug", real, quant, "--data", data, "--json", "--quiet", *options).stdout)
+
+
+def page_data(page):
+    """What the page's program is given."""
+    text = page.read_text()
+    return json.loads(re.search(r"^const data = (.*);$", text, re.M)[1])
 
 
 def first(report):
@@ -105,7 +115,8 @@ def check_spoiled_weights(folder, form, options):
     samples = folder / "x.npy"
     np.save(samples, f32(12, 3, 16, 16))
     quant = folder / "net.q.onnx"
-    onnxq("quantize", real, "--data", samples, "-o", quant, "--quiet", *COARSE, *options)
+    data = [] if "--dynamic" in options else ["--data", samples]
+    onnxq("quantize", real, *data, "-o", quant, "--quiet", *COARSE, *options)
     report = debug(real, quant, samples)
     worst = first(report)
     if worst["node"] != "conv2":
@@ -351,14 +362,299 @@ def check_sensitivity(folder):
     report = json.loads(onnxq("sensitivity", real, "--data", samples, *COARSE, "--json", "--quiet").stdout)
     layers = report["layers"]
     names = {layer["node"] for layer in layers}
-    if not {"conv1", "conv2", "conv3", "matmul4"} <= names or report["runs"] != 6 * (2 + 2 * len(layers)):
+    # Each layer on and off alone; then the worst ones off together.
+    if not {"conv1", "conv2", "conv3", "matmul4"} <= names or report["runs"] < 6 * (2 + 2 * len(layers)):
         return f"{len(layers)} layers, {report['runs']} runs: {[layer['node'] for layer in layers]}"
     if layers[0]["node"] != "conv2" or max(layers, key=lambda layer: layer["gain"])["node"] != "conv2":
         return f"{[(layer['node'], round(layer['only_err'], 1), round(layer['gain'], 1)) for layer in layers]}"
     # With all but the spoiled one, quantization is as good as without it.
     if layers[0]["gain"] < 10:
         return f"leaving it out gains {layers[0]['gain']:.1f} dB"
+    suggestion = report["suggestion"]
+    if suggestion["nodes"][0] != "conv2" or suggestion["err"] < report["all_err"] + 10:
+        return f"suggested: {suggestion}"
+    quant, before = folder / "net.int8.onnx", folder / "before.onnx"
+    words = shlex.split(suggestion["command"])
+    if words[:2] != ["onnxq", "quantize"] or words[-1] != str(quant):
+        return f"the command is {suggestion['command']}"
+    onnxq(*words[1:], "--quiet")
+    onnxq("quantize", real, "--data", samples, *COARSE, "-o", before, "--quiet")
+    return None if sqnr(quant, real, samples) > sqnr(before, real, samples) + 10 else "the command doesn't help"
+
+
+def sqnr(quant, real, samples):
+    out = onnxq("evaluate", quant, "--reference", real, "--data", samples, "--metric", "sqnr", "--json", "--quiet")
+    return json.loads(out.stdout)["against_reference"]["sqnr"]
+
+
+def check_sensitivity_time(folder):
+    """With next to no time, one sample is looked at, and what wasn't measured is said to be so."""
+    real, samples = network(folder / "net.onnx"), folder / "x.npy"
+    np.save(samples, f32(50, 3, 16, 16))
+    report = json.loads(onnxq("sensitivity", real, "--data", samples, "--seconds", "1e-6", "--json", "--quiet").stdout)
+    if report["samples"] != 1 or any(layer["only_err"] is not None for layer in report["layers"]):
+        return f"{report['samples']} samples, {report['layers'][0]}"
     return None
+
+
+def check_mismatch(folder):
+    """Data of another scale than the calibration's: that is said first, and alone."""
+    real, quant = network(folder / "net.onnx"), folder / "net.q.onnx"
+    pixels = (rng.random((8, 3, 16, 16)) * 255).astype(np.float32)
+    prepared = (pixels / 255 - np.float32(0.5)) * 4
+    np.save(folder / "raw.npy", pixels)
+    np.save(folder / "prepared.npy", prepared)
+    for calibrated, judged in (("raw", "prepared"), ("prepared", "raw")):
+        onnxq("quantize", real, "--data", folder / f"{calibrated}.npy", "-o", quant, "--quiet")
+        report = debug(real, quant, folder / f"{judged}.npy")
+        found = [m["input"] for m in report["input_mismatch"]]
+        if report["verdict"] != "input-mismatch" or found != ["x"] or any(t["advice"] for t in report["tensors"]) or "proposal" in report:
+            return f"{calibrated}, {judged}: {report['verdict']}, {found}, {[t['name'] for t in report['tensors'] if t['advice']]}"
+        text = onnxq("debug", real, quant, "--data", folder / f"{judged}.npy").stdout.decode()
+        if "isn't prepared as the calibration data was: check --mean and --scale" not in text or "what to try" in text or "conv2" in text:
+            return f"{calibrated}, {judged}: {text[:600]}"
+        right = debug(real, quant, folder / f"{calibrated}.npy")
+        if right["verdict"] == "input-mismatch":
+            return f"{calibrated}: the right data is called wrong"
+    return None
+
+
+def check_swapped(folder):
+    """The quantized model given first is refused, with the right order."""
+    real, quant = network(folder / "net.onnx"), folder / "net.q.onnx"
+    np.save(folder / "x.npy", f32(4, 3, 16, 16))
+    for form in ("qdq", "qlinear", "integer-dynamic"):
+        data = [] if "dynamic" in form else ["--data", folder / "x.npy"]
+        onnxq("quantize", real, *data, "-o", quant, "--quiet", *FORMS[form])
+        result = run([ONNXQ, "debug", str(quant), str(real), "--data", str(folder / "x.npy")])
+        if result.status != 1 or "the float model comes first" not in result.stderr or result.stdout:
+            return f"{form}: {result.ended()}: {result.stderr[:300]}"
+    return None
+
+
+def check_noise(folder):
+    """Noise is a share of the signal; its decibels are called SQNR."""
+    real, quant, samples = network(folder / "net.onnx"), folder / "net.q.onnx", folder / "x.npy"
+    np.save(samples, f32(6, 3, 16, 16))
+    onnxq("quantize", real, "--data", samples, "-o", quant, "--quiet")
+    report = debug(real, quant, samples)
+    for tensor in report["tensors"]:
+        for name in ("qdq", "xmodel", "added"):
+            err, noise = tensor[f"{name}_err"], tensor[f"{name}_noise"]
+            if (err is None) != (noise is None) or err is not None and abs(noise - 10 ** (-err / 20)) > 1e-9:
+                return f"{tensor['name']}: {name} {err} dB, noise {noise}"
+    text = onnxq("debug", real, quant, "--data", samples).stdout.decode()
+    return None if "noise in % of the signal" in text and "SQNR dB" in text and "% noise (SQNR" in text else text[:400]
+
+
+def check_corrected_bias(folder):
+    """A bias that was corrected is no damage; one that is wrong is."""
+    real, quant, samples = network(folder / "net.onnx"), folder / "net.q.onnx", folder / "x.npy"
+    np.save(samples, np.abs(f32(8, 3, 16, 16)))
+    onnxq("quantize", real, "--data", samples, "-o", quant, "--quiet", "--weight-rounding", "nearest", "--weight-type", "s4")
+    biases = [w for w in debug(real, quant, samples)["weights"] if w["kind"] == "bias"]
+    if not biases or not all(b["corrected"] and b["qdq_err"] is None and b["noise"] is None for b in biases):
+        return f"corrected: {[(b['name'], b['corrected'], b['qdq_err']) for b in biases]}"
+    text = onnxq("debug", real, quant, "--data", samples, "--seconds", 0).stdout.decode()
+    if "corrected for the weights' error" not in text:
+        return text[-800:]
+    onnxq("quantize", real, "--data", samples, "-o", quant, "--quiet", "--bias-correction", "none")
+    plain = [w for w in debug(real, quant, samples)["weights"] if w["kind"] == "bias"]
+    if any(b["corrected"] for b in plain):
+        return "biases that weren't corrected are called so"
+    model = onnx.load(quant)
+    for constant in model.graph.initializer:
+        values = numpy_helper.to_array(constant)
+        if values.dtype == np.int32 and values.size == 8:
+            constant.CopyFrom(numpy_helper.from_array(values + np.int32(abs(values).max() or 1), constant.name))
+    onnx.save(model, quant)
+    spoiled = [w for w in debug(real, quant, samples)["weights"] if w["kind"] == "bias"]
+    return "a wrong bias is called corrected" if any(b["corrected"] for b in spoiled) or not spoiled else None
+
+
+def chain(folder, count, scale):
+    """Products by rotations, and the same with coarse quantizers between: each adds little, together they add much."""
+    weights, nodes, coarse, given, last, coarse_last = {}, [], [], {}, "x", "x"
+    for i in range(count):
+        rotation, _ = np.linalg.qr(rng.standard_normal((16, 16)))
+        weights[f"w{i}"] = given[f"w{i}"] = rotation.astype(np.float32)
+        name = "y" if i == count - 1 else f"t{i}"
+        nodes.append(helper.make_node("MatMul", [last, f"w{i}"], [name], f"product{i}"))
+        # An input that doesn't go with its range would be another finding.
+        operand = qdq(coarse, given, coarse_last, scale, 0, np.int8) if i else "x"
+        coarse.append(helper.make_node("MatMul", [operand, f"w{i}"], [name], f"product{i}"))
+        last = coarse_last = name
+    real, quant = folder / "net.onnx", folder / "net.q.onnx"
+    save(real, nodes, weights, (1, 16))
+    save(quant, coarse, given, (1, 16))
+    return real, quant
+
+
+def check_spread(folder):
+    """Bad outputs without a bad layer: it says so, and proposes a command that was tried."""
+    real, quant = chain(folder, 24, 0.2)
+    samples = folder / "x.npy"
+    np.save(samples, f32(10, 16))
+    report = debug(real, quant, samples, "--seconds", 20)
+    if report["verdict"] != "spread" or any(t["advice"] for t in report["tensors"]):
+        return f"{report['verdict']}: {[(t['name'], round(t['added_noise'], 3)) for t in report['tensors'] if t['advice']]}"
+    proposal = report.get("proposal")
+    if not proposal or proposal["after_err"] < proposal["before_err"] + 5 or proposal["before_err"] > 20:
+        return f"proposal: {proposal}, {report['notes']}"
+    words = shlex.split(proposal["command"])
+    onnxq(*words[1:], "--quiet")
+    after = sqnr(words[-1], real, samples)
+    if abs(after - proposal["after_err"]) > 0.05:
+        return f"the command gives {after:.2f} dB, {proposal['after_err']:.2f} dB were promised"
+    text = onnxq("debug", real, quant, "--data", samples).stdout.decode()
+    return None if "no layer stands out" in text and proposal["command"] in text else text[-800:]
+
+
+def check_proposal(folder):
+    """Layers that stand out: one command with all fixes, and what it gives."""
+    real, samples, quant = network(folder / "net.onnx", huge=True), folder / "x.npy", folder / "net.q.onnx"
+    np.save(samples, f32(8, 3, 16, 16))
+    onnxq("quantize", real, "--data", samples, "-o", quant, "--quiet", "--per-channel=false", "--mode", "qlinear", "--tensor-overrides",
+          json.dumps({"r2": {"min": 0, "max": 0.5}}))
+    report = debug(real, quant, samples, "--seconds", 20)
+    proposal = report.get("proposal")
+    if report["verdict"] != "layers" or not proposal or proposal["after_err"] < proposal["before_err"] + 3:
+        return f"{report['verdict']}, {proposal}"
+    words = shlex.split(proposal["command"])
+    if "--per-channel" not in words or "--mode" not in words:
+        return proposal["command"]
+    onnxq(*words[1:], "--quiet")
+    after = sqnr(words[-1], real, samples)
+    if abs(after - proposal["after_err"]) > 0.05:
+        return f"the command gives {after:.2f} dB, {proposal['after_err']:.2f} dB were promised"
+    none = debug(real, quant, samples)
+    return "a proposal is made with no time for it" if "proposal" in none else None
+
+
+def check_samples(folder):
+    """The sample that goes beyond the range is the worst one, and is named."""
+    real, quant = network(folder / "net.onnx"), folder / "net.q.onnx"
+    (folder / "data").mkdir()
+    for i in range(5):
+        np.save(folder / "data" / f"{i}.npy", f32(1, 3, 16, 16) * np.float32(6 if i == 3 else 1))
+    np.save(folder / "x.npy", f32(8, 3, 16, 16))
+    onnxq("quantize", real, "--data", folder / "x.npy", "-o", quant, "--quiet")
+    found = debug(real, quant, folder / "data")["per_sample"]
+    worst = max(found, key=lambda s: s["noise"])
+    if len(found) != 5 or worst["index"] != 3 or worst["saturated"] <= 0 or not worst.get("saturated_tensor"):
+        return f"{found}"
+    # In batches, each sample has its own figure.
+    batch = debug(*[open_batch(path) for path in (real, quant)], folder / "x.npy", "--batch", 4)["per_sample"]
+    single = debug(real, quant, folder / "x.npy")["per_sample"]
+    apart = max(abs(a["noise"] - b["noise"]) for a, b in zip(batch, single))
+    return None if len(batch) == 8 and apart < 1e-5 else f"in batches: {batch[:2]}, {single[:2]}"
+
+
+def open_batch(path):
+    model = onnx.load(path)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "n"
+    del model.graph.value_info[:]
+    for output in model.graph.output:
+        output.type.tensor_type.ClearField("shape")
+    target = path.with_name("open-" + path.name)
+    # Flattening must keep the batch.
+    onnx.save(model, target)
+    return target
+
+
+def branch_graph(name, outer, weights, output):
+    """A branch that multiplies by its own weights."""
+    nodes = [helper.make_node("MatMul", [outer, f"{name}_w"], [f"{name}_m"], f"{name}_product"), helper.make_node("Relu", [f"{name}_m"], [output], f"{name}_relu")]
+    return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
+                             [numpy_helper.from_array(weights, f"{name}_w")])
+
+
+def check_branches(folder):
+    """Layers in the branches of an If, on all ways that samples take."""
+    w, first, second = (f32(12, 12) * np.float32(0.3) for _ in range(3))
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 12]), helper.make_tensor_value_info("rate", TensorProto.INT64, [1])]
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["h"], "head"), helper.make_node("Equal", ["rate", "sixteen"], ["is"], "equal"),
+             helper.make_node("If", ["is"], ["b"], "branch", then_branch=branch_graph("then", "h", first, "then_y"), else_branch=branch_graph("else", "h", second, "else_y")),
+             helper.make_node("MatMul", ["b", "v"], ["y"], "tail")]
+    graph = helper.make_graph(nodes, "net", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(a, n) for n, a in (("w", w), ("v", f32(12, 4)), ("sixteen", np.array([16], np.int64)))])
+    real, quant = folder / "net.onnx", folder / "net.q.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), real)
+    for name, rates in (("one", [16] * 6), ("both", [16, 8] * 3)):
+        np.savez(folder / f"{name}.npz", x=f32(6, 1, 12), rate=np.array(rates, np.int64).reshape(6, 1))
+    onnxq("quantize", real, "--data", folder / "both.npz", "--enable-subgraph", "--keep-cheap-in-float=false", "-o", quant, "--quiet")
+    for name, wanted, ways in (("one", {"head", "then_product", "tail"}, 0), ("both", {"head", "then_product", "else_product", "tail"}, 1)):
+        report = debug(real, quant, folder / f"{name}.npz")
+        nodes = {t["node"] for t in report["tensors"]}
+        weights = {weight["node"] for weight in report["weights"]}
+        if not wanted <= nodes or not wanted <= weights:
+            return f"{name}: tensors of {sorted(nodes)}, weights of {sorted(weights)}"
+        if sum("ways" in note for note in report["notes"]) != ways or len(report["per_sample"]) != 6:
+            return f"{name}: {report['notes']}, {len(report['per_sample'])} samples"
+        if min(t["xmodel_err"] for t in report["tensors"] if t["xmodel_err"] is not None) < 20:
+            return f"{name}: {[(t['name'], t['xmodel_err']) for t in report['tensors']]}"
+    layers = json.loads(onnxq("sensitivity", real, "--data", folder / "one.npz", "--enable-subgraph", "--keep-cheap-in-float=false", "--json", "--quiet").stdout)["layers"]
+    return None if "then_product" in {layer["node"] for layer in layers} else f"sensitivity of {[layer['node'] for layer in layers]}"
+
+
+def check_loop(folder):
+    """Tensors and weights in the body of a Loop, over all iterations."""
+    w = (np.linalg.qr(rng.standard_normal((8, 8)))[0]).astype(np.float32)
+    scale, wscale = np.float32(0.02), np.float32(np.abs(w).max() / 127)
+
+    def body(quantized):
+        nodes, constants = [], {}
+        operand, weight = "state", "w"
+        if quantized:
+            operand = qdq(nodes, constants, "state", scale, 0, np.int8)
+            constants |= {"wq": np.clip(np.rint(w / wscale), -127, 127).astype(np.int8), "ws": wscale, "wz": np.int8(0)}
+            nodes.append(helper.make_node("DequantizeLinear", ["wq", "ws", "wz"], ["wd"], "wd"))
+            weight = "wd"
+        else:
+            constants["w"] = w
+        nodes += [helper.make_node("MatMul", [operand, weight], ["next"], "step"), helper.make_node("Identity", ["go"], ["on"], "keep")]
+        value = lambda name, kind, shape: helper.make_tensor_value_info(name, kind, shape)
+        return helper.make_graph(nodes, "body", [value("i", TensorProto.INT64, []), value("go", TensorProto.BOOL, []), value("state", TensorProto.FLOAT, [1, 8])],
+                                 [value("on", TensorProto.BOOL, []), value("next", TensorProto.FLOAT, [1, 8])],
+                                 [numpy_helper.from_array(np.asarray(a), n) for n, a in constants.items()])
+
+    paths = []
+    for name, quantized in (("real", False), ("quant", True)):
+        loop = helper.make_node("Loop", ["five", "true", "x"], ["y"], "loop", body=body(quantized))
+        path = save(folder / f"{name}.onnx", [loop], {"five": np.array(5, np.int64), "true": np.array(True)}, (1, 8))
+        paths.append(path)
+    np.save(folder / "x.npy", f32(4, 8))
+    report = debug(*paths, folder / "x.npy", "--as-is")
+    tensors = {t["name"]: t for t in report["tensors"]}
+    if not {"state", "next", "y"} <= set(tensors) or [weight["name"] for weight in report["weights"]] != ["w"]:
+        return f"{sorted(tensors)}, {[weight['name'] for weight in report['weights']]}"
+    if tensors["state"]["type"] != "s8" or not 20 < tensors["state"]["qdq_err"] < 60 or tensors["next"]["node"] != "step":
+        return f"{tensors['state']['type']}, {tensors['state']['qdq_err']}, {tensors['next']['node']}"
+    return None
+
+
+def check_compare(folder):
+    """Two runs beside each other: by a file of the first, and by the other model."""
+    real, samples = network(folder / "net.onnx"), folder / "x.npy"
+    np.save(samples, f32(6, 3, 16, 16))
+    good, bad = folder / "good.onnx", folder / "bad.onnx"
+    onnxq("quantize", real, "--data", samples, "-o", good, "--quiet")
+    onnxq("quantize", real, "--data", samples, "-o", bad, "--quiet", *COARSE)
+    (folder / "other.json").write_bytes(onnxq("debug", real, bad, "--data", samples, "--json", "--quiet", "--seconds", 0).stdout)
+    pages = []
+    for other in (folder / "other.json", bad):
+        page = folder / "page.html"
+        onnxq("debug", real, good, "--data", samples, "--quiet", "--report", page, "--compare", other, "--no-profile")
+        shown = page_data(page)["compare"]
+        conv = next(t for t in shown["tensors"] if t["name"] == "c2" or t["name"] == "r2")
+        if shown["quantized"] != str(bad) or not conv["xmodel_noise"] > 0.05:
+            return f"{other.name}: {shown['quantized']}, {conv}"
+        pages.append(shown)
+    if pages[0] != pages[1]:
+        return "a file and a model give different figures"
+    (folder / "no.json").write_text("{}")
+    result = run([ONNXQ, "debug", str(real), str(good), "--data", str(samples), "--compare", str(folder / "no.json")])
+    return None if result.status == 1 and "no.json" in result.stderr else f"{result.ended()}: {result.stderr[:200]}"
 
 
 def check_sensitivity_numbers(folder):
@@ -415,57 +711,6 @@ def check_sensitivity_channels(folder):
     return None
 
 
-def check_page(folder):
-    """The report in Chromium: no error, all parts drawn, the worst layer named first."""
-    browser = shutil.which("chromium")
-    if not browser:
-        return "chromium isn't installed: scripts/setup.sh"
-    real = network(folder / "net.onnx")
-    samples = folder / "x.npy"
-    np.save(samples, f32(6, 3, 16, 16))
-    quant, page = folder / "net.q.onnx", folder / "report.html"
-    onnxq("quantize", real, "--data", samples, "-o", quant, "--quiet", "--mode", "qlinear", "--tensor-overrides",
-          json.dumps({"r2": {"min": 0, "max": 0.05}}))
-    onnxq("debug", real, quant, "--data", samples, "--quiet", "--report", page)
-    text = page.read_text()
-    if re.search(r"(src|href)=[\"']?(https?:|//)", text) or "import(" in text or "fetch(" in text:
-        return "the page wants the network"
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000", f"--user-data-dir={folder / 'profile'}",
-             "--window-size=1280,2200", "--enable-logging=stderr", "--v=0"]
-    shown = run([browser, *flags, "--dump-dom", f"file://{page}"], timeout=120)
-    dom = shown.stdout.decode(errors="replace")
-    if 'data-ready="yes"' not in dom:
-        return f"the page's program failed: {re.findall(r'CONSOLE.*', shown.stderr)[:3]} {shown.ended()}"
-    if errors := re.findall(r"CONSOLE.*", shown.stderr):
-        return f"the console says {errors[:2]}"
-    rows = len(re.findall(r'<tr class="row', dom))
-    report = debug(real, quant, samples)
-    if rows != len(report["tensors"]):
-        return f"{rows} rows for {len(report['tensors'])} tensors"
-    issues = re.search(r'id="issues".*?<a [^>]*>([^<]*)<', dom, re.S)
-    if not issues or issues[1] != "conv2":
-        return f"the first advice is for {issues and issues[1]}"
-    for part in ("<polyline", 'class="histogram"', 'class="channels"', 'class="range"', "What to try"):
-        if part not in dom:
-            return f"the page has no {part}"
-    picture = folder / "page.png"
-    run([browser, *flags, "--hide-scrollbars", f"--screenshot={picture}", f"file://{page}"], timeout=120)
-    return None if picture.exists() and picture.stat().st_size > 20000 else "no picture was taken"
-
-
-def check_hostile_names(folder):
-    """Names that look like markup are shown as they are."""
-    evil = "</script><img src=x onerror=alert(1)>"
-    nodes, weights = [helper.make_node("Abs", ["x"], ["a"], evil)], {}
-    real = save(folder / "real.onnx", [*nodes, helper.make_node("Neg", ["a"], ["y"], "neg")], {}, (1, 4))
-    nodes.append(helper.make_node("Neg", [qdq(nodes, weights, "a", 5, 0)], ["y"], "neg"))
-    quant = save(folder / "quant.onnx", nodes, weights, (1, 4))
-    np.save(folder / "x.npy", f32(3, 4))
-    onnxq("debug", real, quant, "--data", folder / "x.npy", "--quiet", "--report", folder / "page.html", "--as-is")
-    text = (folder / "page.html").read_text()
-    return "a name became markup" if "<img" in text else None
-
-
 def check_scaled_channels(folder, form):
     """Channels that the quantizer multiplied are compared with ones that are, too: through a Relu, and as a product."""
     scales = (10.0 ** -np.arange(0, 2, 0.25)).astype(np.float32)
@@ -508,19 +753,28 @@ def cases():
     yield "names", check_names
     yield "figures", check_figures
     yield "memory", check_memory
+    yield "mismatch", check_mismatch
+    yield "swapped", check_swapped
+    yield "noise", check_noise
+    yield "corrected-bias", check_corrected_bias
+    yield "spread", check_spread
+    yield "proposal", check_proposal
+    yield "samples", check_samples
+    yield "branches", check_branches
+    yield "loop", check_loop
+    yield "compare", check_compare
     yield "bad-input", check_bad_input
     yield "sensitivity", check_sensitivity
+    yield "sensitivity/time", check_sensitivity_time
     yield "sensitivity/numbers", check_sensitivity_numbers
     yield "sensitivity/channels", check_sensitivity_channels
-    yield "page", check_page
-    yield "page/names", check_hostile_names
 
 
-def main():
+def main(cases):
     require_tools()
     pattern = next((a for a in sys.argv[1:] if not a.startswith("-")), "")
     tally = Tally()
-    for name, check in cases():
+    for name, check in cases:
         if not re.search(pattern, name):
             continue
         with tempfile.TemporaryDirectory() as folder:
@@ -533,4 +787,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(cases())

@@ -76,6 +76,13 @@ check "install" cmake --install "$build" --prefix "$prefix"
 [ "$failed" -eq 0 ] || finish
 check "the package names no source or build folder" names_no_tree
 check "the installed headers" headers_are_whole
+check "installed pages" test -f "$prefix/share/man/man1/onnxq-compile.1" -a -f "$prefix/share/bash-completion/completions/onnxq"
+driver=$(cached LLVM_DIR)
+driver=${driver%/cmake*}
+driver=${driver%/lib}/bin/mlir-opt
+plugin=$(echo "$prefix"/lib*/OnnxQuantPlugin.so)
+[ -n "$sanitize" ] || check "the installed plug-in" expect 0 "onnx.Gemm" "$driver" "--load-dialect-plugin=$plugin" \
+  "--load-pass-plugin=$plugin" "--pass-pipeline=builtin.module(onnx-preprocess)" "$root/test/Tools/plugin.mlir"
 check "the installed tool" expect 0 "onnxq " "$prefix/bin/onnxq" --version
 
 cp -r "$root/examples/downstream" "$work/source"

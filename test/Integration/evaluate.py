@@ -152,6 +152,66 @@ def check_library(folder):
     return close(evaluate(folder / "m.so", "--data", folder / "x.npy", "--labels", folder / "labels.npy"), wanted)
 
 
+def check_ragged(folder):
+    """Samples of several sizes: by a model, which is compiled anew for them, and by a library with open sizes."""
+    weights = rng.standard_normal((4, 3)).astype(np.float32)
+    model = save(folder / "m.onnx", [helper.make_node("MatMul", ["x", "w"], ["y"], "m")], {"w": weights}, [1, "length", 4])
+    other = save(folder / "o.onnx", [helper.make_node("MatMul", ["x", "w"], ["y"], "m")], {"w": weights * np.float32(1.1)}, [1, "length", 4])
+    (folder / "data").mkdir()
+    lengths = (5, 5, 7, 3)
+    arrays = [rng.standard_normal((1, length, 4)).astype(np.float32) for length in lengths]
+    for i, array in enumerate(arrays):
+        np.save(folder / "data" / f"{i}.npy", array)
+    result = run([ONNXQ, "compile", str(other), "-o", str(folder / "o.so")])
+    if result.status:
+        return result.stderr
+    for path in (other, folder / "o.so"):
+        got = evaluate(path, "--reference", model, "--data", folder / "data", "--metric", "sqnr,agreement")
+        if got["samples"] != 4 or got["against_reference"]["agreement_rows"] != sum(lengths):
+            return f"{path.name}: {got['samples']} samples, {got['against_reference']}"
+        if problem := close(got["against_reference"], {"sqnr": 20, "agreement": 1, "equal_samples": 1}, 1e-3):
+            return f"{path.name}: {problem}"
+    return None
+
+
+def check_agreement(folder):
+    """Along the last axis; and unasked only where there are classes."""
+    def model(name, nodes, weights, shape):
+        return save(folder / name, nodes, weights, shape)
+
+    wanted = {}
+    w = rng.standard_normal((6, 5)).astype(np.float32)
+    noisy = w + rng.standard_normal(w.shape).astype(np.float32) * np.float32(0.4)
+    x = rng.standard_normal((4, 3, 6)).astype(np.float32)
+    np.save(folder / "x.npy", x)
+    first, second = (x @ w).argmax(-1), (x @ noisy).argmax(-1)
+    wanted = {"agreement": float((first == second).mean()), "equal_samples": float((first == second).all(1).mean()), "agreement_rows": 12}
+    if not 0 < wanted["agreement"] < 1:
+        return f"the case says nothing: {wanted}"
+    softmax = lambda weights: [helper.make_node("MatMul", ["x", "w"], ["m"], "m"), helper.make_node("Softmax", ["m"], ["y"], "s", axis=2)]
+    a, b = model("a.onnx", softmax(w), {"w": w}, [1, 3, 6]), model("b.onnx", softmax(noisy), {"w": noisy}, [1, 3, 6])
+    got = evaluate(b, "--reference", a, "--data", folder / "x.npy")["against_reference"]
+    if problem := close(got, wanted):
+        return problem
+    # Rows that are no probabilities mean nothing by themselves, but one may ask.
+    plain = [helper.make_node("MatMul", ["x", "w"], ["y"], "m")]
+    a, b = model("a.onnx", plain, {"w": w}, [1, 3, 6]), model("b.onnx", plain, {"w": noisy}, [1, 3, 6])
+    if "agreement" in evaluate(b, "--reference", a, "--data", folder / "x.npy")["against_reference"]:
+        return "agreement of hidden states is told"
+    if problem := close(evaluate(b, "--reference", a, "--data", folder / "x.npy", "--metric", "agreement")["against_reference"], wanted):
+        return f"asked for: {problem}"
+    # A map, and a single number.
+    np.save(folder / "p.npy", rng.standard_normal((3, 1, 4, 4)).astype(np.float32))
+    a = model("a.onnx", [helper.make_node("Sigmoid", ["x"], ["y"], "s")], {}, [1, 1, 4, 4])
+    if "agreement" in evaluate(a, "--reference", a, "--data", folder / "p.npy")["against_reference"]:
+        return "agreement of a map is told"
+    a = model("a.onnx", [helper.make_node("ReduceMean", ["x"], ["y"], "r", axes=[1, 2, 3], keepdims=0)], {}, [1, 1, 4, 4])
+    if "agreement" in evaluate(a, "--reference", a, "--data", folder / "p.npy")["against_reference"]:
+        return "agreement of one number is told"
+    result = run([ONNXQ, "evaluate", str(a), "--reference", str(a), "--data", str(folder / "p.npy"), "--metric", "agreement"])
+    return None if result.status == 1 and "last axis" in result.stderr else f"one number: {result.ended()} {result.stderr[:200]}"
+
+
 # Boxes
 
 
@@ -314,6 +374,110 @@ def check_yolo(folder):
     return None
 
 
+def constant_outputs(path, arrays, shape):
+    """A model that gives these arrays, whatever it is given."""
+    nodes = [helper.make_node("ReduceSum", ["x"], ["s"], "sum", keepdims=0), helper.make_node("Mul", ["s", "zero"], ["z"], "mul")]
+    weights = {"zero": np.float32(0)}
+    for name, array in arrays.items():
+        weights[f"{name}_c"] = array
+        nodes.append(helper.make_node("Add", ["z", f"{name}_c"], [name], f"add_{name}"))
+    graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, list(shape))],
+                              [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in arrays],
+                              [numpy_helper.from_array(array, name) for name, array in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), path)
+    return path
+
+
+def logit(p):
+    return float(np.log(p / (1 - p)))
+
+
+def heads_of(boxes, classes, size, anchors):
+    """Three heads [1, 3 * (5 + classes), rows, columns] that decode to these boxes: center, size, class, score."""
+    heads = {}
+    for level, step in enumerate((8, 16, 32)):
+        cells = size // step
+        heads[step] = np.full((3, 5 + classes, cells, cells), -20, np.float32)
+    for number, (x, y, w, h, kind, score) in enumerate(boxes):
+        step = (8, 16, 32)[number % 3]
+        column, row, anchor = int(x // step), int(y // step), number % 3
+        aw, ah = anchors[(8, 16, 32).index(step) * 3 + anchor]
+        cell = heads[step][anchor, :, row, column]
+        cell[:5] = logit(x / step - column), logit(y / step - row), np.log(w / aw), np.log(h / ah), logit(0.999)
+        cell[5 + kind] = logit(score / 0.999)
+    return {f"head{step}": head.reshape(1, -1, *head.shape[2:]) for step, head in heads.items()}
+
+
+COCO_ANCHORS = [(10, 13), (16, 30), (33, 23), (30, 61), (62, 45), (59, 119), (116, 90), (156, 198), (373, 326)]
+
+
+def check_yolo_forms(folder):
+    """YOLOv3's three heads, YOLOv10's final boxes, YOLOv11's columns; pictures stretched, and in a letterbox."""
+    images = [{"id": 4, "file_name": "a.png", "width": 128, "height": 64}, {"id": 6, "file_name": "b.png", "width": 60, "height": 90}]
+    categories = [{"id": 3, "name": "three"}, {"id": 5, "name": "five"}]
+    size = 64
+    boxes = [(20, 30, 12, 20, 0, 0.9), (35.5, 28, 30, 16, 1, 0.8), (44, 34, 18, 14, 0, 0.7)]
+    np.save(folder / "x.npy", np.zeros((2, 3, size, size), np.float32))
+    (folder / "images").mkdir()
+    for image in images:
+        png(folder / "images" / image["file_name"], np.zeros((image["height"], image["width"])))
+    final = np.zeros((1, 300, 6), np.float32)
+    columns = np.zeros((1, 6, 40), np.float32)
+    for i, (x, y, w, h, kind, score) in enumerate(boxes):
+        final[0, i] = [x - w / 2, y - h / 2, x + w / 2, y + h / 2, score, kind]
+        columns[0, :, i] = [x, y, w, h, *(score if k == kind else 0 for k in (0, 1))]
+    own = [(a * 0.5, b * 0.5) for a, b in COCO_ANCHORS]
+    anchors = ["--anchors", ",".join(str(v) for pair in own for v in pair)]
+    swapped = dict(reversed(heads_of(boxes, 2, size, COCO_ANCHORS).items()))
+    last = {name: np.ascontiguousarray(head.transpose(0, 2, 3, 1)) for name, head in swapped.items()}
+    forms = [("yolov3", swapped, []), ("yolov3", last, []), ("yolov3", heads_of(boxes, 2, size, own), anchors), ("yolov10", {"y": final}, []),
+             ("yolov11", {"y": columns}, [])]
+
+    def placed(image, fit):
+        """Factors and border of a picture in the input."""
+        if fit == "stretch":
+            return size / image["width"], size / image["height"], 0, 0
+        factor = min(size / image["width"], size / image["height"])
+        w, h = round(image["width"] * factor), round(image["height"] * factor)
+        return w / image["width"], h / image["height"], (size - w) // 2 if fit == "letterbox" else 0, (size - h) // 2 if fit == "letterbox" else 0
+
+    for form, outputs, extra in forms:
+        model = constant_outputs(folder / "m.onnx", outputs, [1, 3, size, size])
+        for fit in ("stretch", "letterbox", "top-left"):
+            truths = []
+            for image in images:
+                fx, fy, left, top = placed(image, fit)
+                for x, y, w, h, kind, _ in boxes:
+                    truths.append({"image_id": image["id"], "category_id": categories[kind]["id"], "bbox": [(x - w / 2 - left) / fx, (y - h / 2 - top) / fy, w / fx, h / fy]})
+            write_coco(folder, truths, None, images, categories=categories)
+            got = evaluate(model, "--data", folder / "x.npy", "--labels", folder / "truth.json", "--boxes", form, "--score", 0.1, "--fit", fit, *extra, "--save-detections",
+                           folder / "found.json")
+            if problem := close(got["coco"], {"AP": 1, "AR_100": 1}):
+                return f"{form}, {fit}: {problem}"
+            if len(json.loads((folder / "found.json").read_text())) != 6:
+                return f"{form}, {fit}: {len(json.loads((folder / 'found.json').read_text()))} boxes, expected 6"
+    # Images that are put into the input here: what was done to them is known.
+    model = constant_outputs(folder / "m.onnx", {"y": final}, [1, 3, size, size])
+    for options, fit in (([], "stretch"), (["--letterbox"], "letterbox"), (["--letterbox", "--pad-at", "corner"], "top-left")):
+        truths = []
+        for image in images:
+            fx, fy, left, top = placed(image, fit)
+            truths += [{"image_id": image["id"], "category_id": categories[kind]["id"], "bbox": [(x - w / 2 - left) / fx, (y - h / 2 - top) / fy, w / fx, h / fy]} for x, y, w, h, kind, _ in boxes]
+        write_coco(folder, truths, None, images, categories=categories)
+        got = evaluate(model, "--data", folder / "images", "--labels", folder / "truth.json", "--boxes", "yolov10", "--score", 0.1, *options)
+        if problem := close(got["coco"], {"AP": 1, "AR_100": 1}):
+            return f"images, {fit}: {problem}"
+    result = run([ONNXQ, "evaluate", str(model), "--data", str(folder / "images"), "--labels", str(folder / "truth.json"), "--boxes", "yolov10", "--fit", "letterbox"])
+    if result.status != 1 or "--fit is for tensors" not in result.stderr:
+        return f"--fit with images: {result.ended()} {result.stderr[:200]}"
+    model = constant_outputs(folder / "m.onnx", {"y": np.zeros((1, 18, 5, 5), np.float32)}, [1, 3, size, size])
+    for options, words in ((["--boxes", "yolov3"], "--anchors"), (["--boxes", "yolov3", *anchors], "'y'"), (["--boxes", "yolov10"], "[samples, boxes, 6]")):
+        result = run([ONNXQ, "evaluate", str(model), "--data", str(folder / "x.npy"), "--labels", str(folder / "truth.json"), *options])
+        if result.status != 1 or words not in result.stderr:
+            return f"{options[:2]}: {result.ended()} {result.stderr[:200]}"
+    return None
+
+
 def check_bad_input(folder):
     labels, _ = scores(folder)
     np.save(folder / "labels.npy", labels)
@@ -354,7 +518,8 @@ def main():
     require_tools()
     pattern = next((a for a in sys.argv[1:] if not a.startswith("-")), "")
     tally = Tally()
-    for check in (check_label_files, check_folders, check_digits, check_library, check_coco, check_coco_published, check_yolo, check_bad_input):
+    for check in (check_label_files, check_folders, check_digits, check_library, check_ragged, check_agreement, check_coco, check_coco_published, check_yolo, check_yolo_forms,
+                  check_bad_input):
         name = check.__name__.removeprefix("check_")
         if not re.search(pattern, name):
             continue

@@ -33,9 +33,12 @@ rng = np.random.default_rng(7)
 
 
 class Case:
-    """A node with operands by name (None: left out); `data` are those that are never constant."""
+    """A node with operands by name (None: left out); `data` are those that are never constant.
 
-    def __init__(self, name, op, operands, outputs, data=1, domain="", constant=(), **attributes):
+    A closed case needs widths that are known when the model is imported."""
+
+    def __init__(self, name, op, operands, outputs, data=1, domain="", constant=(), closed=False, **attributes):
+        self.closed = closed
         self.name, self.op, self.operands, self.outputs = name, op, operands, outputs
         self.data, self.domain, self.attributes = data, domain, attributes
         self.constant = constant
@@ -284,6 +287,57 @@ def attentions():
                 "bias": f32(1, 2, 5, 5)}, {"y": "float32"}, domain=MS, num_heads=2, qkv_hidden_sizes=[6, 6, 8])
 
 
+def transformers():
+    """What ONNX Runtime's optimizers make of transformers, beside the fused products."""
+    x = f32(2, 5, 8)
+    yield Case("simplifiedlayernorm", "SimplifiedLayerNormalization", {"x": x, "g": f32(8)}, {"y": "float32"},
+               axis=-1, epsilon=1e-5)
+    for tag, bias in (("plain", None), ("bias", f32(8))):
+        yield Case(f"skipsimplifiedlayernorm_{tag}", "SkipSimplifiedLayerNormalization",
+                   {"x": x, "s": f32(2, 5, 8), "g": f32(8), "bias": bias},
+                   {"y": "float32", "m": None, "v": None, "sum": "float32"}, domain=MS, data=2, epsilon=1e-5)
+    ids, mask = rng.integers(0, 20, (2, 5)).astype(np.int32), (rng.random((2, 5)) < 0.6).astype(np.int32)
+    tables = {"word": f32(20, 8), "position": f32(9, 8)}
+    yield Case("embedlayernorm", "EmbedLayerNormalization",
+               {"ids": ids, "segments": ids % 2, **tables, "segment": f32(2, 8), "g": f32(8), "b": f32(8), "mask": mask},
+               {"y": "float32", "ends": "int32"}, domain=MS, data=2, epsilon=1e-6,
+               constant=("word", "position", "segment", "g", "b"))
+    yield Case("embedlayernorm_short", "EmbedLayerNormalization",
+               {"ids": ids, "segments": None, **tables, "segment": None, "g": f32(8), "b": f32(8)},
+               {"y": "float32", "ends": "int32"}, domain=MS, constant=("word", "position", "g", "b"))
+    attend = {"q": x, "k": f32(2, 6, 8), "v": f32(2, 6, 8)}
+    long = (rng.random((2, 6)) < 0.7).astype(np.int32)
+    variants = {
+        "plain": ({}, {}), "bias": ({"b": f32(24)}, {}), "mask": ({"b": None, "mask": long}, {"mask_filter_value": -50.0}),
+        "attention_bias": ({"b": None, "mask": None, "ab": f32(1, 2, 5, 6)}, {"scale": 0.3}),
+    }
+    for tag, (operands, extra) in variants.items():
+        yield Case(f"multiheadattention_{tag}", "MultiHeadAttention", {**attend, **operands}, {"y": "float32"}, domain=MS,
+                   data=3, closed=True, num_heads=2, **extra)
+    yield Case("multiheadattention_causal", "MultiHeadAttention", {"q": x, "k": x + 1, "v": x * 2}, {"y": "float32"},
+               domain=MS, data=3, closed=True, num_heads=2, unidirectional=1)
+    yield Case("multiheadattention_past", "MultiHeadAttention",
+               {"q": x, "k": x + 1, "v": x * 2, "b": f32(24), "mask": None, "ab": None, "pk": f32(2, 2, 3, 4),
+                "pv": f32(2, 2, 3, 4)}, {"y": "float32", "presentk": "float32", "presentv": "float32"},
+               domain=MS, data=3, closed=True, num_heads=2)
+    yield Case("multiheadattention_heads", "MultiHeadAttention",
+               {"q": x, "k": f32(2, 2, 6, 4), "v": f32(2, 2, 6, 4)}, {"y": "float32"}, domain=MS, data=3, closed=True, num_heads=2)
+    caches = {"cos": np.cos(f32(16, 2)), "sin": np.sin(f32(16, 2))}
+    every, first = rng.integers(0, 16, (2, 5)).astype(np.int64), np.array([3], np.int64)
+    for tag, positions in (("every", every), ("first", first)):
+        for interleaved in (0, 1):
+            yield Case(f"rotary_flat_{tag}_{interleaved}", "RotaryEmbedding", {"x": x, "p": positions, **caches},
+                       {"y": "float32"}, domain=MS, data=2, closed=True, interleaved=interleaved)
+            yield Case(f"rotary_heads_{tag}_{interleaved}", "RotaryEmbedding",
+                       {"x": f32(2, 3, 5, 4), "p": positions, **caches}, {"y": "float32"}, domain=MS, data=2, closed=True,
+                       interleaved=interleaved)
+    yield Case("rotary_part", "RotaryEmbedding", {"x": f32(2, 5, 12), "p": every, **caches}, {"y": "float32"}, domain=MS,
+               data=2, closed=True, num_heads=2, rotary_embedding_dim=4)
+    for kind in (np.uint8, np.int8):
+        yield Case(f"nhwcmaxpool_{np.dtype(kind).name}", "NhwcMaxPool", {"x": ints(kind, 2, 6, 5, 3)},
+                   {"y": np.dtype(kind).name}, domain=MS, kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
+
+
 def recurrent():
     settings = {
         "RNN": (1, {"plain": {}, "relu": {"activations": ["Relu"]}, "elu": {"activations": ["Elu"], "activation_alpha": [0.5]},
@@ -341,7 +395,7 @@ def write_case(folder, model, feeds, outputs):
 
 
 def all_cases():
-    for make in (quantizers, round_trips, products, elementwise, gemms, fused, attentions, recurrent):
+    for make in (quantizers, round_trips, products, elementwise, gemms, fused, attentions, transformers, recurrent):
         yield from make()
 
 
@@ -354,7 +408,7 @@ def main():
         for case in all_cases():
             for is_open in (False, True):
                 name = case.name + ("_open" if is_open else "")
-                if not re.search(pattern, name):
+                if not re.search(pattern, name) or (is_open and getattr(case, "closed", False)):
                     continue
                 model, feeds = case.model(is_open)
                 (folder / "models").mkdir(parents=True, exist_ok=True)

@@ -62,6 +62,8 @@ def half_precision(folder):
     data, feeds = subject.inputs(q.CALIBRATION).astype(np.float16), subject.inputs(q.JUDGED[:1]).astype(np.float16)
     for form in ("qdq", "qlinear", "integer"):
         yield Kind(f"float16/{form}", folder / "half.onnx", {"image": feeds}, ["--mode", form], 35, {"image": data})
+    for form in ("qdq", "integer"):
+        yield Kind(f"float16/dynamic-{form}", folder / "half.onnx", {"image": feeds}, ["--mode", form, "--dynamic"], 30)
 
 
 def recurrent(folder):

@@ -15,8 +15,8 @@
 // CHECK-SAME: "onnx-remove-no-ops" = {"nodes removed" = 1 : i64}
 // CHECK-LABEL: @main_graph(
 // CHECK: [[Y:%.+]] = "onnx.Conv"(%arg0
-// CHECK-SAME: onnx_dim_params = ["0:n"]
-// CHECK-SAME: onnx_node_name = "conv", onnx_result_names = ["y"], pads = [1, 1]
+// CHECK-SAME: pads = [1, 1]}>
+// CHECK-SAME: onnx_dim_params = ["0:n"], onnx_node_name = "conv", onnx_result_names = ["y"]
 // CHECK-SAME: -> tensor<?x2x8xf32>
 // CHECK-NEXT: onnx.Return [[Y]]
 

@@ -8,20 +8,27 @@
 #include "OnnxQuant/Pipelines/InitAll.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Support/AtomicFile.h"
+#include "OnnxQuant/Support/Crash.h"
+#include "OnnxQuant/Support/InputFile.h"
+#include "OnnxQuant/Support/Interrupt.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
+#include "OnnxQuant/Support/Nesting.h"
+#include "OnnxQuant/Support/Version.h"
 #include "OnnxQuant/Transforms/Passes.h"
+#include "Usage.h"
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Debug/Counter.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/Timing.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/ManagedStatic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -59,6 +66,9 @@ struct Options {
   llvm::cl::opt<std::string> dynamicBatch{
       "dynamic-batch", llvm::cl::cat(category), llvm::cl::value_desc("NAME"),
       llvm::cl::desc("Make the first dimension of all inputs dynamic")};
+  llvm::cl::opt<bool> showWeights{
+      "show-weights", llvm::cl::cat(category),
+      llvm::cl::desc("Print weights to a terminal, too")};
 
   bool specializes() const {
     return !dims.empty() || !inputShapes.empty() || !dynamicBatch.empty();
@@ -121,7 +131,7 @@ static ExitCode runOnModel(StringRef input, StringRef output,
   applyDefaultTimingManagerCLOptions(timingManager);
   TimingScope timing = timingManager.getRootScope();
   TimingScope reading = timing.nest("Read");
-  OwningOpRef<ModuleOp> module = readModel(input, &context);
+  OwningOpRef<ModuleOp> module = readModel(input, &context, Bytecode::Trusted);
   reading.stop();
   if (!module)
     return BadInput;
@@ -141,51 +151,73 @@ static ExitCode runOnModel(StringRef input, StringRef output,
 static ExitCode runOnText(StringRef input, StringRef output,
                           DialectRegistry &registry,
                           MlirOptMainConfig &config) {
-  std::string message;
-  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &message);
-  if (!file) {
+  auto fail = [](const Twine &message) {
     llvm::errs() << "error: " << message << "\n";
     return BadInput;
-  }
-  if (llvm::sys::path::extension(output) == ".mlirbc")
-    config.emitBytecode(true);
+  };
+  auto file = openInputOrStdin(input, FileLimits::text);
+  if (!file)
+    return fail(input + ": " + llvm::toString(file.takeError()));
+  if (!isBytecode((*file)->getMemBufferRef()) &&
+      mlirNestsDeeper((*file)->getBuffer(), mostMlirDepth))
+    return fail(input + ": is nested deeper than " + Twine(mostMlirDepth) +
+                " levels");
   auto out = AtomicFile::create(output);
-  if (!out) {
-    llvm::errs() << "error: " << llvm::toString(out.takeError()) << "\n";
+  if (!out)
+    return fail(llvm::toString(out.takeError()));
+  if (failed(MlirOptMain((*out)->os(), std::move(*file), registry, config)))
     return BadInput;
-  }
-  if (failed(MlirOptMain((*out)->os(), std::move(file), registry, config)))
-    return BadInput;
-  if (llvm::Error error = (*out)->commit()) {
-    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
-    return BadInput;
-  }
+  if (llvm::Error error = (*out)->commit())
+    return fail(llvm::toString(std::move(error)));
   return Done;
 }
 
-/// Reads the command line. MLIR's own function for it ends the process with
-/// another exit code.
-static bool parseOptions(int argc, char **argv, DialectRegistry &registry) {
+/// MLIR's own function that does this and reads the command line ends the
+/// process with another exit code.
+static void registerOptions(DialectRegistry &registry) {
   MlirOptMainConfig::registerCLOptions(registry);
   registerAsmPrinterCLOptions();
   registerMLIRContextCLOptions();
   registerPassManagerCLOptions();
   registerDefaultTimingManagerCLOptions();
   tracing::DebugCounter::registerCLOptions();
-  return llvm::cl::ParseCommandLineOptions(
+  llvm::cl::SetVersionPrinter(
+      [](llvm::raw_ostream &os) { os << versionText("onnxq-opt"); });
+}
+
+/// Reads the command line, after a look whether it asks for help or has names
+/// that don't exist. An exit code says that it is over.
+static std::optional<ExitCode> parseOptions(int argc, char **argv,
+                                            const llvm::StringSet<> &ofLLVM) {
+  ArrayRef<const char *> arguments(argv + 1, argc - 1);
+  if (printUsage(arguments, ofLLVM))
+    return Done;
+  if (std::optional<std::string> wrong = findWrongName(arguments)) {
+    llvm::errs() << "error: onnxq-opt: " << *wrong
+                 << "; see 'onnxq-opt --help'\n";
+    return BadUsage;
+  }
+  bool parsed = llvm::cl::ParseCommandLineOptions(
       argc, argv, "OnnxQuant's optimizer driver: passes over ONNX models\n",
       &llvm::errs());
+  if (!parsed)
+    return BadUsage;
+  return std::nullopt;
 }
 
 int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
+  llvm::llvm_shutdown_obj shutDown;
+  installCrashHandler(argc, argv, shortVersion());
+  installInterrupts();
+  llvm::StringSet<> ofLLVM = registeredOptions();
   DialectRegistry registry;
   onnxquant::registerAllDialects(registry);
   onnxquant::registerAllPasses();
   mlir::registerTransformsPasses();
   Options options;
-  if (!parseOptions(argc, argv, registry))
-    return BadUsage;
+  registerOptions(registry);
+  if (std::optional<ExitCode> code = parseOptions(argc, argv, ofLLVM))
+    return *code;
   std::string input = options.input, output = options.output;
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects()) {
@@ -208,8 +240,13 @@ int main(int argc, char **argv) {
     llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
     return BadInput;
   }
+  // Weights are no reading matter.
+  if (output == "-" && !options.showWeights &&
+      llvm::sys::Process::StandardOutIsDisplayed())
+    elideWeights();
   bool model = isModelFile(input) || isModelFile(output) ||
-               isArtifact(output) || options.specializes();
+               isArtifact(output) || options.specializes() ||
+               llvm::sys::path::extension(output) == ".mlirbc";
   return model ? runOnModel(input, output, registry, config, options)
                : runOnText(input, output, registry, config);
 }

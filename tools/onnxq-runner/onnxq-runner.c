@@ -18,15 +18,45 @@
 
 #include "onnxquant-c/runtime.h"
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { mostRuns = 10 * 1000 * 1000 };
 
 static onnxq_error error;
+
+/* The library's own code crashed: said in words, as the failure of a run. */
+static const char *libraryPath = "the library";
+
+static void onFault(int number) {
+  const char *parts[] = {
+      "error: ", libraryPath, ": its code stopped by ",
+      number == SIGILL
+          ? "an instruction that this processor doesn't have (SIGILL)"
+      : number == SIGFPE  ? "a division by zero (SIGFPE)"
+      : number == SIGABRT ? "a check that failed (SIGABRT)"
+                          : "an access to memory that isn't there (SIGSEGV)",
+      "; please report it to OnnxQuant's maintainers with the model\n"};
+  for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i)
+    if (write(STDERR_FILENO, parts[i], strlen(parts[i])) < 0)
+      break;
+  _exit(1);
+}
+
+static void handleFaults(void) {
+  static char stack[1 << 16];
+  static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+  stack_t own = {.ss_sp = stack, .ss_size = sizeof(stack)};
+  sigaltstack(&own, NULL);
+  struct sigaction action = {.sa_handler = onFault, .sa_flags = SA_ONSTACK};
+  for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i)
+    sigaction(numbers[i], &action, NULL);
+}
 
 static int complain(const char *message) {
   fprintf(stderr, "error: %s\n", message);
@@ -261,6 +291,8 @@ int main(int argc, char **argv) {
                     "       onnxq-runner profile LIBRARY INPUTS SECONDS\n");
     return 2;
   }
+  libraryPath = argv[2];
+  handleFaults();
   onnxq_library *library;
   double start = now();
   if (onnxq_open(argv[2], &library, &error) != ONNXQ_OK)

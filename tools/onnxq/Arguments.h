@@ -4,6 +4,7 @@
 #define ONNXQUANT_TOOLS_ONNXQ_ARGUMENTS_H
 
 #include "Verb.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <functional>
 #include <optional>
@@ -12,13 +13,42 @@
 
 namespace onnxquant::cli {
 
-/// Declares what a verb takes, then reads it. `--name=value` and `--name value`
-/// mean the same. What isn't declared is wrong usage.
+struct DeclaredOption {
+  std::string name;
+  bool isFlag = false;
+  /// Whether each value is one more.
+  bool repeats = false;
+};
+
+/// What a verb takes, for completions and files of settings.
+struct Declaration {
+  std::vector<DeclaredOption> options;
+  /// As the help calls them.
+  std::vector<std::string> positionals;
+};
+
+class Arguments;
+Declaration declarationOf(const Verb &verb);
+Declaration
+declarationOf(llvm::function_ref<void(Arguments &arguments)> declare);
+
+/// Declares what a verb takes, then reads it. All verbs have one grammar:
+/// `--name=value` and `--name value` mean the same, and so do `_` and `-` in
+/// names. A flag stands alone or has a value (`--name`, `--name=false`,
+/// `--name false`), and `--no-name` is its opposite. Numbers may be fractions
+/// (`1/255`). What isn't declared is wrong usage.
 class Arguments {
 public:
+  /// Takes a value; false says that it can't be.
+  using Setter = std::function<bool(llvm::StringRef)>;
+
   explicit Arguments(const Verb &verb) : verb(verb) {}
 
   Arguments &flag(llvm::StringRef name, bool &target);
+  /// The same with `true` or `false` for the setter. A flag may have a `third`
+  /// value, such as `auto`.
+  Arguments &flag(llvm::StringRef name, Setter set, llvm::StringRef third = "");
+  Arguments &option(llvm::StringRef name, Setter set);
   Arguments &option(llvm::StringRef name, std::string &target);
   Arguments &option(llvm::StringRef name, int64_t &target);
   Arguments &option(llvm::StringRef name, double &target);
@@ -30,16 +60,17 @@ public:
   /// All further positionals, at least one.
   Arguments &rest(llvm::StringRef name, std::vector<std::string> &target);
 
-  /// Options that something else takes out of the arguments first: only to be
-  /// suggested for names that are unknown.
-  Arguments &elsewhere(llvm::ArrayRef<llvm::StringRef> names);
-
   /// Reads the arguments. An exit code says that the verb is over: help was
   /// asked for, or the usage was wrong and has been reported.
   std::optional<int> parse(llvm::ArrayRef<const char *> arguments);
 
+  /// What has been declared so far.
+  Declaration declared() const;
+
   /// Whether an option was among the arguments.
   bool isGiven(llvm::StringRef name) const;
+  /// Those of these options that were given, as they can be typed again.
+  std::string repeat(llvm::ArrayRef<llvm::StringRef> names) const;
 
   /// Reports wrong usage; the exit code for it.
   int wrong(const std::string &message) const;
@@ -47,15 +78,26 @@ public:
 private:
   struct Entry {
     std::string name;
-    bool takesValue;
-    std::function<bool(llvm::StringRef)> set;
-    bool given = false;
+    bool isFlag;
+    Setter set;
+    /// What a flag can be beside true and false.
+    std::string third = {};
+    /// As they were given.
+    std::vector<std::string> values = {};
+    bool repeats = false;
   };
 
+  Entry *find(llvm::StringRef name);
   std::string nearestOption(llvm::StringRef name) const;
+  /// Reads the option at `at`, and its value behind it.
+  std::optional<int> parseOption(llvm::ArrayRef<const char *> arguments,
+                                 size_t &at);
+  std::optional<int> setFlag(Entry &entry, std::optional<llvm::StringRef> value,
+                             bool isNegated,
+                             llvm::ArrayRef<const char *> arguments,
+                             size_t &at);
 
   const Verb &verb;
-  std::vector<std::string> readElsewhere;
   std::vector<Entry> options, positionals;
   size_t numRequired = 0;
   std::optional<Entry> remainder;

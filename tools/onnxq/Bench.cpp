@@ -8,9 +8,10 @@
 #include "OnnxQuant/Pipelines/RunInputs.h"
 #include "OnnxQuant/Pipelines/Session.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
+#include "OnnxQuant/Support/Progress.h"
+#include "OnnxQuant/Support/Temporaries.h"
 #include "Profile.h"
 #include "Runner.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -88,6 +89,7 @@ static llvm::Expected<std::string> startRuns(StringRef mode, StringRef library,
   std::string bundle = (folder + "/inputs").str();
   if (llvm::Error error = writeBundle(inputs, bundle))
     return error;
+  Phase running("running");
   return startRunner(
       {*runner, mode.str(), library.str(), bundle, std::to_string(seconds)},
       folder, static_cast<unsigned>(seconds) + 600);
@@ -178,6 +180,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return *ended;
   bool isLibrary = llvm::sys::path::extension(path) == ".so";
   options.profile = profile;
+  if (profile && !options.otherTargets.empty())
+    return parser.wrong("--profile is for one target");
   if (isLibrary && profile)
     return parser.wrong("a library is compiled already: --profile is for "
                         "models");
@@ -187,12 +191,10 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (!isHostTarget(options.target))
     return parser.wrong("code for " + options.target.triple +
                         " can't run on this machine");
-  llvm::SmallString<128> folder;
-  if (std::error_code failed =
-          llvm::sys::fs::createUniqueDirectory("onnxq-bench", folder))
-    return complain(llvm::errorCodeToError(failed));
-  llvm::scope_exit cleanUp(
-      [&]() { llvm::sys::fs::remove_directories(folder); });
+  auto temporary = TemporaryFolder::create("onnxq-bench");
+  if (!temporary)
+    return complain(temporary.takeError());
+  StringRef folder = temporary->path();
   Measurement result;
   ProfiledNodes nodes;
   std::string library = isLibrary ? path : (folder + "/model.so").str();
@@ -220,7 +222,7 @@ peak_rss_mib is its peak of resident memory. Open sizes are 1, unless given.
   --seconds S               how long to run (3), at least three times
   --threads N               threads that a run uses (1)
   --target, --cpu, --features, --cache, --dim, --input-shape, --no-winograd,
-  --verbose
+  --trust-bytecode, --verbose
                             as of 'onnxq compile'
   --profile                 time per node instead, slowest first, with GMAC/s and
                             percent of the processor's peak

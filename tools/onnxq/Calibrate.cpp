@@ -3,31 +3,29 @@
 #include "DataArguments.h"
 #include "Models.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
+#include "OnnxQuant/Pipelines/Quantize.h"
+#include "OnnxQuant/Support/Interrupt.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
-#include "OnnxQuant/Transforms/Calibrate/Collect.h"
+#include "QuantizeSummary.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/Signals.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/TargetParser/Triple.h"
-#include <csignal>
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::cli;
 
-/// Set by an interrupt; looked at between runs.
-static volatile std::sig_atomic_t wasInterrupted = 0;
-
-static void onInterrupt(int) { wasInterrupted = 1; }
-
 namespace {
 
-struct CalibrateOptions {
+struct CalibrateSettings {
   std::string path, output, method = "minmax", opTypes, nodes;
   std::string target = "native";
-  bool ranges = false, histogram = false;
+  bool ranges = false, histogram = false, skipPreprocess = false, json = false;
   int64_t bins = 2048;
   DataArguments data;
   ModelOptions model;
+  LimitOptions limits;
   CollectOptions collect;
 };
 
@@ -48,7 +46,7 @@ static std::vector<std::string> splitList(llvm::StringRef text) {
 }
 
 /// Options that depend on each other.
-static llvm::Error finish(CalibrateOptions &options) {
+static llvm::Error finish(CalibrateSettings &options) {
   CollectOptions &collect = options.collect;
   auto method = parseMethod(options.method);
   if (!method)
@@ -66,7 +64,7 @@ static llvm::Error finish(CalibrateOptions &options) {
         llvm::inconvertibleErrorCode(),
         "constant expects a number above 0 and up to 1, but got " +
             shortestDecimal(collect.constant));
-  if (llvm::Error error = options.data.finish())
+  if (llvm::Error error = options.data.finish(collect.quiet))
     return error;
   collect.data = options.data.options;
   bool wanted = options.histogram || needsHistogram(*method);
@@ -77,16 +75,27 @@ static llvm::Error finish(CalibrateOptions &options) {
   return llvm::Error::success();
 }
 
-static void printSummary(const StatisticsTable &table,
-                         const CalibrateOptions &options) {
+static void printSummary(const StatisticsTable &table, const SeenRuns &seen,
+                         const std::set<std::string> &normalized,
+                         const std::string &files,
+                         const CalibrateSettings &options) {
   int64_t ranges = 0;
   for (const auto &[name, statistics] : table.tensors)
     ranges += statistics.count > 0;
-  llvm::outs() << table.samples << " samples";
-  if (table.skipped > 0)
-    llvm::outs() << " (" << table.skipped << " skipped)";
-  llvm::outs() << ", " << ranges << " of " << table.tensors.size()
-               << " tensors have a range: " << options.output << "\n";
+  if (options.json) {
+    llvm::json::Object root = seenToJson(seen, table.samples, table.skipped);
+    root["output"] = files;
+    root["tensors"] = static_cast<int64_t>(table.tensors.size());
+    root["ranges"] = ranges;
+    root["method"] = table.method;
+    llvm::outs() << llvm::formatv("{0:2}\n",
+                                  llvm::json::Value(std::move(root)));
+    return;
+  }
+  printSeen(llvm::outs(), seen, table.samples, table.skipped, normalized);
+  llvm::outs() << "ranges       " << ranges << " of " << table.tensors.size()
+               << " tensors\n"
+               << "wrote        " << files << "\n";
   if (!options.collect.verbose)
     return;
   llvm::Expected<RangeTable> computed =
@@ -101,7 +110,7 @@ static void printSummary(const StatisticsTable &table,
 }
 
 static int run(llvm::ArrayRef<const char *> arguments) {
-  CalibrateOptions options;
+  CalibrateSettings options;
   CollectOptions &collect = options.collect;
   Arguments declared(calibrateVerb);
   declared.positional("MODEL", options.path)
@@ -112,6 +121,7 @@ static int run(llvm::ArrayRef<const char *> arguments) {
       .option("constant", collect.constant)
       .flag("symmetric", collect.method.symmetric)
       .flag("histogram", options.histogram)
+      .flag("skip-preprocess", options.skipPreprocess)
       .flag("all", collect.spec.all)
       .option("op-types", options.opTypes)
       .option("nodes", options.nodes)
@@ -119,12 +129,16 @@ static int run(llvm::ArrayRef<const char *> arguments) {
       .option("checkpoint", collect.checkpoint)
       .option("threads", collect.threads)
       .option("target", options.target)
+      .flag("json", options.json)
       .flag("quiet", collect.quiet)
       .flag("verbose", collect.verbose)
       .option("o", options.output);
   options.data.declare(declared);
   options.model.declare(declared);
+  options.limits.declare(declared);
   if (std::optional<int> code = declared.parse(arguments))
+    return *code;
+  if (std::optional<int> code = options.limits.apply(declared))
     return *code;
   if (llvm::Error error = finish(options))
     return complain(std::move(error), BadUsage);
@@ -143,24 +157,34 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     llvm::errs() << "error: onnxq calibrate expects -o TABLE\n";
     return BadUsage;
   }
-  auto format = tableFormat(options.output);
-  if (!format)
-    return complain(format.takeError(), BadUsage);
-  for (StringRef path : {options.output, collect.checkpoint})
-    if (std::optional<int> code =
-            path.empty() ? std::nullopt : checkOutput(path))
+  auto files = tableFiles(options.output, options.ranges);
+  if (!files)
+    return complain(files.takeError(), BadUsage);
+  for (const auto &[path, format] : *files)
+    if (std::optional<int> code = checkOutput(path))
       return *code;
-  if (options.ranges && *format == TableFormat::Statistics)
-    format = TableFormat::Ranges;
+  if (!collect.checkpoint.empty())
+    if (std::optional<int> code = checkOutput(collect.checkpoint))
+      return *code;
   ModelContext context;
   ModelDiagnosticHandler handler(&context.get());
   OwningOpRef<ModuleOp> module =
       options.model.read(options.path, context.get());
   if (!module)
     return BadInput;
-  std::signal(SIGINT, onInterrupt);
-  std::signal(SIGTERM, onInterrupt);
-  collect.interrupted = []() { return wasInterrupted != 0; };
+  std::set<std::string> normalized = normalizedInputs(*module);
+  // As for quantization, so that the table fits what is quantized.
+  PassManager pm(&context.get());
+  if (llvm::Error error = buildPreparation(pm, !options.skipPreprocess))
+    return complain(std::move(error), BadInput);
+  {
+    PassPhases phases(pm);
+    if (failed(pm.run(*module)))
+      return BadInput;
+  }
+  SeenRuns seen;
+  collect.seen = &seen;
+  collect.interrupted = pollInterrupts();
   std::unique_ptr<Executor> executor =
       createCalibrationExecutor(std::move(*target));
   auto table = collectStatistics(*module, *executor, collect);
@@ -168,11 +192,14 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return BadInput;
   if (!collect.quiet)
     reportOddities(*module, *table);
-  if (llvm::Error error =
-          writeTable(*table, options.output, *format, collect.method))
-    return complain(std::move(error), BadInput);
-  if (!collect.quiet)
-    printSummary(*table, options);
+  std::string written;
+  for (const auto &[path, format] : *files) {
+    if (llvm::Error error = writeTable(*table, path, format, collect.method))
+      return complain(std::move(error), BadInput);
+    written += (written.empty() ? "" : ", ") + path;
+  }
+  if (!collect.quiet || options.json)
+    printSummary(*table, seen, normalized, written, options);
   return Done;
 }
 
@@ -180,8 +207,9 @@ const Verb onnxquant::cli::calibrateVerb = {
     "calibrate", "find the ranges of a model's tensors by running data",
     R"(usage: onnxq calibrate MODEL --data PATH -o TABLE [options]
 
-Runs samples through a model and writes what its tensors hold: statistics
-(.json), or ranges (.cache, .flatbuffers, and .json with --ranges).
+Prepares a model as 'onnxq quantize' does, runs samples through it and writes
+what its tensors hold: statistics (.json), or ranges (.cache, .flatbuffers, and
+.json with --ranges). TABLE without an extension: one of each.
 
 )" ONNXQ_DATA_HELP
     R"(  --method M          minmax (default), average, moving-average, entropy,
@@ -190,14 +218,18 @@ Runs samples through a model and writes what its tensors hold: statistics
   --histogram         keep histograms for any method, for other methods later
   --all, --op-types A,B, --nodes A,B   what is observed (default: what
                       quantization asks for)
+  --skip-preprocess   the model as it is, not prepared
   --dim NAME=VALUE, --input-shape NAME=SHAPE
+  --max-memory BYTES, --max-iterations N
+                            what runs may take, as of 'onnxq run'
+  --trust-bytecode          read .mlirbc that has no checksum of ours
   --threads N         samples that run at once (all processors, up to 8); the
                       table is the same
   --target NAME       the processor to run for, as of 'onnxq compile' (native);
                       the table is the same
   --checkpoint FILE   continue from it, and write it while running
-  --quiet, --verbose
+  --json, --quiet, --verbose
 
-example: onnxq calibrate model.onnx --data images --scale 0.0039 -o ranges.json
+example: onnxq calibrate model.onnx --data images --scale 1/255 -o ranges.json
 )",
     run};

@@ -5,20 +5,63 @@
 #include "OnnxQuant/Pipelines/Artifact.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Target/Header.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
+#include <chrono>
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::cli;
 
+/// What was written and which processors it is for.
+static void report(StringRef output, const CompileOptions &options,
+                   double seconds, bool json) {
+  std::vector<TargetOptions> targets = {options.target};
+  targets.insert(targets.end(), options.otherTargets.begin(),
+                 options.otherTargets.end());
+  uint64_t bytes = 0;
+  llvm::sys::fs::file_size(output, bytes);
+  std::string header;
+  if (llvm::sys::path::extension(output) == ".o")
+    header = (output.drop_back(1) + "h").str();
+  if (!json) {
+    llvm::outs() << "wrote " << output << " (" << sizeText(bytes) << ", for ";
+    llvm::interleave(
+        targets, llvm::outs(),
+        [](const TargetOptions &target) {
+          llvm::outs() << describeTarget(target);
+        },
+        "; ");
+    llvm::outs() << ")" << (header.empty() ? "" : " and " + header) << "\n";
+    return;
+  }
+  llvm::json::Array list;
+  for (const TargetOptions &target : targets)
+    list.push_back(llvm::json::Object{
+        {"name", target.name},
+        {"triple", target.triple},
+        {"cpu", target.cpu},
+        {"features", llvm::json::Array(neededFeatures(target))}});
+  llvm::json::Object root{{"output", output},
+                          {"bytes", static_cast<int64_t>(bytes)},
+                          {"seconds", seconds},
+                          {"threads", options.threads},
+                          {"targets", std::move(list)}};
+  if (!header.empty())
+    root["header"] = header;
+  llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(root)))
+               << "\n";
+}
+
 static int run(llvm::ArrayRef<const char *> arguments) {
   std::string path, output, name;
   ModelOptions model;
   CodeOptions code;
-  bool quiet = false;
+  bool quiet = false, json = false;
   Arguments parser(compileVerb);
   parser.positional("MODEL", path).option("o", output).option("name", name);
-  parser.flag("quiet", quiet);
+  parser.flag("quiet", quiet).flag("json", json);
   model.declare(parser);
   code.declare(parser);
   if (std::optional<int> ended = parser.parse(arguments))
@@ -41,15 +84,23 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (std::optional<int> ended = code.read(parser, options))
     return *ended;
   options.name = name;
+  StringRef extension = llvm::sys::path::extension(output);
+  if (!options.otherTargets.empty() && extension != ".so" && extension != ".o")
+    return parser.wrong("several targets need an OUT that ends with .so or .o");
   if (quiet && code.verbose)
     return parser.wrong("options '--quiet' and '--verbose' exclude each other");
   if (!quiet && !code.verbose)
     options.kernelReport = KernelReport::Count;
+  auto start = std::chrono::steady_clock::now();
   ModelContext context;
   ModelDiagnosticHandler handler(&context.get());
   OwningOpRef<ModuleOp> module = model.read(path, context.get());
   if (!module || failed(writeArtifact(*module, output, options)))
     return BadInput;
+  std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - start;
+  if (json || !quiet)
+    report(output, options, seconds.count(), json);
   return Done;
 }
 
@@ -62,21 +113,21 @@ library (.so), an object (.o, with a C header .h beside it), assembly (.s) or
 LLVM IR (.ll). An object needs libc and libm only; if all shapes are known, a
 run allocates nothing.
 
-  --target NAME             native (default), x86-64-v2, x86-64-v3, x86-64-v4,
+  --target NAME[,NAME]...   native (default), x86-64-v2, x86-64-v3, x86-64-v4,
                             aarch64, aarch64+dotprod, aarch64+i8mm, riscv64,
-                            riscv64+v
+                            riscv64+v; of several, the best there is runs
   --cpu NAME                processor, as LLVM calls it
   --features LIST           such as +avx512vnni,-fma
   --threads N               threads of a run (1); more need libomp
   --dim NAME=VALUE          give a named dimension a value
-  --input-shape NAME=SHAPE  give an input a shape, such as x=1x3x224x224
+  --input-shape NAME=SHAPE  give an input a shape (x=1x3x8x8); --trust-bytecode
   --name NAME               prefix of the C symbols (default: from MODEL)
   --max-iterations N        let a Loop fail after N iterations
   --cache DIR               where compiled models are kept (ONNXQUANT_CODE_CACHE)
   --check-bounds            check every access to a buffer
   --no-winograd             3x3 convolutions by plain sums, untransformed
   --verbose, --quiet        tell which nodes have no vectorized kernel, and why;
-                            don't even tell how many
+                            tell nothing; --json: what was written, as JSON
 
 example: onnxq compile model.onnx -o model.o --target aarch64 --dim batch=1
 )",

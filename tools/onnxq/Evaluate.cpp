@@ -7,29 +7,26 @@
 #include "OnnxQuant/Pipelines/RunInputs.h"
 #include "OnnxQuant/Pipelines/Session.h"
 #include "OnnxQuant/Support/AtomicFile.h"
+#include "OnnxQuant/Support/Interrupt.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
-#include <csignal>
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::cli;
 
-/// Set by an interrupt; looked at between runs.
-static volatile std::sig_atomic_t wasInterrupted = 0;
-
-static void onInterrupt(int) { wasInterrupted = 1; }
-
 namespace {
 
 struct EvaluateSettings {
-  std::string path, reference, metric, boxes, detections, saveDetections;
+  std::string path, reference, metric, boxes, anchors, fit, detections,
+      saveDetections;
   bool json = false;
   DataArguments data;
   ModelOptions model;
+  LimitOptions limits;
   EvaluationOptions options;
 };
 
@@ -45,7 +42,8 @@ public:
 
 private:
   bool openLibrary(StringRef path);
-  llvm::Expected<std::unique_ptr<Program>> compile(const Tensors &sample);
+  llvm::Expected<std::unique_ptr<Program>> compile(const Tensors &sample,
+                                                   bool open);
 
   ModelContext &context;
   const EvaluateSettings &settings;
@@ -73,7 +71,8 @@ bool Candidate::openLibrary(StringRef path) {
         {spec.name, spec.type, spec.dims.value_or(std::vector<int64_t>())});
   auto shared =
       std::make_shared<std::unique_ptr<LoadedLibrary>>(std::move(*library));
-  source.make = [shared](const Tensors &) {
+  source.isCompiled = true;
+  source.make = [shared](const Tensors &, bool) {
     return makeProgram(std::move(*shared));
   };
   return true;
@@ -93,21 +92,26 @@ bool Candidate::open(StringRef path) {
   if (failed(inputs))
     return false;
   source.inputs = *inputs;
-  source.make = [this](const Tensors &sample) { return compile(sample); };
+  source.make = [this](const Tensors &sample, bool open) {
+    return compile(sample, open);
+  };
   return true;
 }
 
 llvm::Expected<std::unique_ptr<Program>>
-Candidate::compile(const Tensors &sample) {
+Candidate::compile(const Tensors &sample, bool open) {
   // The diagnostics have said why.
   auto failed = [] { return llvm::createStringError(""); };
-  FailureOr<func::FuncOp> graph = findGraph(*module);
+  // Samples of other sizes may follow, for which it is compiled again.
+  OwningOpRef<ModuleOp> copy(cast<ModuleOp>((*module)->clone()));
+  FailureOr<func::FuncOp> graph = findGraph(*copy);
   if (llvm::failed(graph))
     return failed();
-  specializeInputs(*graph, sample,
-                   /*keepFirst=*/settings.options.data.batch > 1);
+  if (!open)
+    specializeInputs(*graph, sample,
+                     /*keepFirst=*/settings.options.data.batch > 1);
   std::unique_ptr<Executor> executor = createJitExecutor();
-  auto program = executor->compile(*module);
+  auto program = executor->compile(*copy);
   if (llvm::failed(program))
     return failed();
   return std::move(*program);
@@ -122,9 +126,54 @@ static void chooseMetrics(EvaluateSettings &settings) {
   else if (!labels.empty() || settings.reference.empty())
     metrics.top1 = metrics.top5 = true;
   if (!settings.reference.empty())
-    metrics.sqnr = metrics.cosine = metrics.agreement = true;
+    metrics.sqnr = metrics.cosine = metrics.agreement =
+        metrics.agreementIfClasses = true;
   if (metrics.coco)
-    metrics.agreement = false;
+    metrics.agreement = metrics.agreementIfClasses = false;
+}
+
+/// Pairs of widths and heights.
+static llvm::Error readAnchors(StringRef text, DecodeOptions &boxes) {
+  if (text.empty())
+    return llvm::Error::success();
+  auto numbers = parseNumbers("anchors", text);
+  if (!numbers)
+    return numbers.takeError();
+  bool usesHeads =
+      boxes.format == BoxFormat::YoloV3 || boxes.format == BoxFormat::YoloV5;
+  if (!usesHeads)
+    return llvm::createStringError(
+        "option '--anchors' is for --boxes yolov3 or yolov5");
+  if (numbers->size() % 2 != 0)
+    return llvm::createStringError("option '--anchors' expects widths and "
+                                   "heights in turns, but got " +
+                                   llvm::Twine(numbers->size()) + " numbers");
+  for (size_t i = 0; i < numbers->size(); i += 2) {
+    if ((*numbers)[i] <= 0 || (*numbers)[i + 1] <= 0)
+      return llvm::createStringError(
+          "option '--anchors' expects numbers above 0");
+    boxes.anchors.emplace_back((*numbers)[i], (*numbers)[i + 1]);
+  }
+  return llvm::Error::success();
+}
+
+/// How pictures lie in the network's input.
+static llvm::Error readFit(EvaluateSettings &settings) {
+  using Fit = EvaluationOptions::Fit;
+  std::optional<Fit> &fit = settings.options.fit;
+  if (settings.fit.empty())
+    return llvm::Error::success();
+  if (settings.fit == "stretch")
+    fit = Fit::Stretched;
+  else if (settings.fit == "letterbox")
+    fit = Fit::Letterboxed;
+  else if (settings.fit == "top-left")
+    fit = Fit::TopLeft;
+  else
+    return llvm::createStringError("option '--fit' expects stretch, letterbox "
+                                   "or top-left, but got '" +
+                                   settings.fit + "'");
+  return llvm::Error::success();
 }
 
 /// Options that depend on each other; an exit code says that they are wrong.
@@ -157,16 +206,24 @@ static std::optional<int> check(const Arguments &parser,
     if (options.metrics.needsLabels())
       return parser.wrong("metrics of classes and of boxes don't go together");
     if (settings.boxes.empty())
-      return parser.wrong(
-          "metric coco expects --boxes yolov5, yolov8 or yolox");
+      return parser.wrong("metric coco expects --boxes with one of " +
+                          boxFormatNames().str());
     if (!settings.data.options.preprocess.crop.empty())
       return parser.wrong("metric coco expects whole images, without --crop");
     auto format = parseBoxFormat(settings.boxes);
     if (!format)
       return parser.wrong(llvm::toString(format.takeError()));
     options.boxes.format = *format;
-  } else if (!settings.boxes.empty() || !settings.saveDetections.empty()) {
-    return parser.wrong("--boxes and --save-detections are for metric coco");
+    if (llvm::Error error = readAnchors(settings.anchors, options.boxes))
+      return parser.wrong(llvm::toString(std::move(error)));
+    if (llvm::Error error = readFit(settings))
+      return parser.wrong(llvm::toString(std::move(error)));
+  } else {
+    for (const char *name :
+         {"boxes", "save-detections", "anchors", "score", "overlap", "fit"})
+      if (parser.isGiven(name))
+        return parser.wrong(std::string("option '--") + name +
+                            "' is for metric coco");
   }
   return std::nullopt;
 }
@@ -199,6 +256,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
       .option("reference", settings.reference)
       .option("output", options.output)
       .option("boxes", settings.boxes)
+      .option("anchors", settings.anchors)
+      .option("fit", settings.fit)
       .option("score", options.boxes.scoreThreshold)
       .option("overlap", options.boxes.overlapThreshold)
       .option("detections", settings.detections)
@@ -207,7 +266,10 @@ static int run(llvm::ArrayRef<const char *> arguments) {
       .flag("quiet", options.quiet);
   settings.data.declare(parser);
   settings.model.declare(parser);
+  settings.limits.declare(parser);
   if (std::optional<int> code = parser.parse(arguments))
+    return *code;
+  if (std::optional<int> code = settings.limits.apply(parser))
     return *code;
   if (std::optional<int> code = check(parser, settings))
     return *code;
@@ -216,7 +278,7 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return result ? show(*result, settings)
                   : complain(result.takeError(), BadInput);
   }
-  if (llvm::Error error = settings.data.finish())
+  if (llvm::Error error = settings.data.finish(options.quiet))
     return complain(std::move(error), BadUsage);
   options.data = settings.data.options;
   ModelContext context;
@@ -225,9 +287,7 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (!model.open(settings.path) ||
       (!settings.reference.empty() && !reference.open(settings.reference)))
     return BadInput;
-  std::signal(SIGINT, onInterrupt);
-  std::signal(SIGTERM, onInterrupt);
-  options.interrupted = [] { return wasInterrupted != 0; };
+  options.interrupted = pollInterrupts();
   auto result = evaluateModel(
       model.source, settings.reference.empty() ? nullptr : &reference.source,
       options);
@@ -248,11 +308,16 @@ MODEL is a model or a compiled library. Beside scores: latency of a run, size.
   --metric A,B        top1, top5, coco; with --reference: sqnr, cosine, agreement
   --reference MODEL   a model to compare with, run on the same samples
   --output NAME       the output that scores or boxes are in (the first)
-  --boxes yolov5|yolov8|yolox    how an output means boxes
+  --boxes yolov3|yolov5|yolov8|yolov10|yolov11|yolox   how outputs mean boxes
+  --anchors W,H,...   of the heads of yolov3 and yolov5, the finest head first
+  --fit stretch|letterbox|top-left   how pictures lie in tensors of --data
   --score S (0.001), --overlap O (0.65)   of boxes that are kept
   --save-detections FILE         boxes that were found, as COCO's results
   --data PATH         samples; see 'onnxq calibrate --help' for what goes with it
   --dim NAME=VALUE, --input-shape NAME=SHAPE, --json, --quiet
+  --max-memory BYTES, --max-iterations N
+                            what runs may take, as of 'onnxq run'
+  --trust-bytecode          read .mlirbc that has no checksum of ours
 
 example: onnxq evaluate model.int8.onnx --reference model.onnx --data photos
 )",

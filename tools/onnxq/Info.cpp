@@ -8,8 +8,11 @@
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
+#include "onnxquant-c/runtime.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -116,24 +119,60 @@ static void printText(const ModelInfo &info) {
        << "\n";
 }
 
+/// What a library was compiled for, without loading it.
+static int tellTargets(const std::string &path, bool json) {
+  char text[4096];
+  if (onnxq_read_targets(path.c_str(), text, sizeof(text)) != ONNXQ_OK) {
+    llvm::errs()
+        << "error: " << path
+        << ": doesn't say which processors it is for: it is no library "
+           "of a compiled model, or any processor will do\n";
+    return BadInput;
+  }
+  llvm::SmallVector<StringRef> lines;
+  StringRef(text).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  llvm::json::Array list;
+  for (StringRef line : lines) {
+    auto [name, features] = line.split('\t');
+    llvm::SmallVector<StringRef> needed;
+    features.split(needed, ' ', -1, /*KeepEmpty=*/false);
+    bool runs = onnxq_missing_features(features.str().c_str(), nullptr, 0) == 0;
+    list.push_back(llvm::json::Object{{"name", name},
+                                      {"features", llvm::json::Array(needed)},
+                                      {"runs_here", runs}});
+    if (!json)
+      llvm::outs() << "target      " << name << ": " << features
+                   << (runs ? "" : " (not on this processor)") << "\n";
+  }
+  if (json)
+    llvm::outs() << llvm::formatv(
+        "{0:2}\n",
+        llvm::json::Value(llvm::json::Object{{"targets", std::move(list)}}));
+  return Done;
+}
+
 static int run(llvm::ArrayRef<const char *> arguments) {
   std::string path;
-  bool json = false, memory = false;
+  bool json = false, memory = false, trustBytecode = false;
   ShapeInferenceOptions shapes;
   std::vector<std::string> dims, inputShapes;
   if (std::optional<int> code = Arguments(infoVerb)
                                     .positional("MODEL", path)
                                     .flag("json", json)
                                     .flag("memory", memory)
+                                    .flag("trust-bytecode", trustBytecode)
                                     .list("dim", dims)
                                     .list("input-shape", inputShapes)
                                     .parse(arguments))
     return *code;
+  if (llvm::sys::path::extension(path) == ".so")
+    return tellTargets(path, json);
   DialectRegistry registry;
   registerAllDialects(registry);
   MLIRContext context(registry);
   ModelDiagnosticHandler handler(&context);
-  OwningOpRef<ModuleOp> module = readModel(path, &context);
+  OwningOpRef<ModuleOp> module = readModel(
+      path, &context, trustBytecode ? Bytecode::Trusted : Bytecode::Checked);
   if (!module)
     return BadInput;
   shapes.dims.assign(dims.begin(), dims.end());
@@ -166,13 +205,15 @@ const Verb onnxquant::cli::infoVerb = {
     R"(usage: onnxq info MODEL [options]
 
 Tells what a model (.onnx, .mlir or .mlirbc) contains. Weights are not read,
-unless the memory of its runs is planned.
+unless the memory of its runs is planned. Of a library (.so): the processors
+that it is for.
 
   --memory                  the memory that a run needs: its workspace, and the
                             largest buffers with the nodes that write them
   --json                    as JSON
   --dim NAME=VALUE          give a named dimension a value
   --input-shape NAME=SHAPE  give an input a shape, such as x=1x3x224x224
+  --trust-bytecode          read .mlirbc that has no checksum of ours
 
 example: onnxq info model.onnx --dim batch=1
 )",

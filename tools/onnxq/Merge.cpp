@@ -2,6 +2,8 @@
 
 #include "Arguments.h"
 #include "OnnxQuant/Calibration/Table.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 
 using namespace onnxquant;
 using namespace onnxquant::cli;
@@ -14,7 +16,7 @@ static int complain(llvm::Error error, int code) {
 static int run(llvm::ArrayRef<const char *> arguments) {
   std::vector<std::string> inputs;
   std::string output, method;
-  bool ranges = false, quiet = false;
+  bool ranges = false, quiet = false, json = false;
   MethodOptions options;
   if (std::optional<int> code =
           Arguments(mergeVerb)
@@ -26,17 +28,16 @@ static int run(llvm::ArrayRef<const char *> arguments) {
               .flag("symmetric", options.symmetric)
               .flag("ranges", ranges)
               .flag("quiet", quiet)
+              .flag("json", json)
               .parse(arguments))
     return *code;
   if (output.empty()) {
     llvm::errs() << "error: onnxq merge expects -o TABLE\n";
     return BadUsage;
   }
-  auto format = tableFormat(output);
-  if (!format)
-    return complain(format.takeError(), BadUsage);
-  if (ranges && *format == TableFormat::Statistics)
-    format = TableFormat::Ranges;
+  auto files = tableFiles(output, ranges);
+  if (!files)
+    return complain(files.takeError(), BadUsage);
   StatisticsTable merged;
   for (const std::string &path : inputs) {
     auto table = readStatistics(path);
@@ -56,12 +57,30 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   options.method = *parsed;
   if (llvm::Error error = checkOptions(options))
     return complain(std::move(error), BadUsage);
-  if (llvm::Error error = writeTable(merged, output, *format, options))
-    return complain(std::move(error), BadInput);
-  if (!quiet)
-    llvm::outs() << merged.samples << " samples of " << inputs.size()
-                 << " tables, " << merged.tensors.size()
-                 << " tensors: " << output << "\n";
+  std::string written;
+  llvm::json::Array outputs;
+  for (const auto &[path, format] : *files) {
+    if (llvm::Error error = writeTable(merged, path, format, options))
+      return complain(std::move(error), BadInput);
+    written += (written.empty() ? "" : ", ") + path;
+    outputs.push_back(path);
+  }
+  if (json)
+    llvm::outs() << llvm::formatv(
+        "{0:2}\n", llvm::json::Value(llvm::json::Object{
+                       {"outputs", std::move(outputs)},
+                       {"tables", static_cast<int64_t>(inputs.size())},
+                       {"samples", merged.samples},
+                       {"tensors", static_cast<int64_t>(merged.tensors.size())},
+                       {"method", merged.method}}));
+  else if (!quiet)
+    llvm::outs() << merged.samples
+                 << (merged.samples == 1 ? " sample of " : " samples of ")
+                 << inputs.size()
+                 << (inputs.size() == 1 ? " table, " : " tables, ")
+                 << merged.tensors.size()
+                 << (merged.tensors.size() == 1 ? " tensor: " : " tensors: ")
+                 << written << "\n";
   return Done;
 }
 
@@ -71,12 +90,13 @@ const Verb onnxquant::cli::mergeVerb = {
 
 Merges tables of statistics (.json) that 'onnxq calibrate --shard' wrote. The
 result is what one run over all samples writes, bit for bit. With another
-extension, or --ranges, it converts: .cache, .flatbuffers, {name: [min, max]}.
+extension, or --ranges, it converts: .cache, .flatbuffers, {name: [min, max]};
+without an extension it writes one of each.
 
   --method M            compute ranges by another method than that of the tables
   --quantized-bins N, --percentile P, --symmetric
   --ranges              write .json as {name: [min, max]}
-  --quiet
+  --json, --quiet
 
 example: onnxq merge shard0.json shard1.json -o table.json
 )",

@@ -4,8 +4,13 @@
 #include "OnnxQuant/Pipelines/InitAll.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Support/AtomicFile.h"
+#include "OnnxQuant/Support/Progress.h"
+#include "OnnxQuant/Support/RunLimits.h"
 #include "OnnxQuant/Transforms/Passes.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -18,7 +23,9 @@ ModelContext::ModelContext() {
 }
 
 void ModelOptions::declare(Arguments &arguments) {
-  arguments.list("dim", dims).list("input-shape", inputShapes);
+  arguments.list("dim", dims)
+      .list("input-shape", inputShapes)
+      .flag("trust-bytecode", trustBytecode);
 }
 
 LogicalResult ModelOptions::apply(ModuleOp module) const {
@@ -34,11 +41,49 @@ LogicalResult ModelOptions::apply(ModuleOp module) const {
 
 OwningOpRef<ModuleOp> ModelOptions::read(StringRef path,
                                          MLIRContext &context) const {
-  OwningOpRef<ModuleOp> module = readModel(path, &context);
+  Phase reading("reading " + path.str());
+  OwningOpRef<ModuleOp> module = readModel(
+      path, &context, trustBytecode ? Bytecode::Trusted : Bytecode::Checked);
   if (!module || failed(apply(*module)))
     return {};
   return module;
 }
+
+namespace {
+/// One phase for all passes of a kind.
+class PhaseShower : public PassInstrumentation {
+public:
+  explicit PhaseShower(std::shared_ptr<std::unique_ptr<Phase>> current)
+      : current(std::move(current)) {}
+
+  void runBeforePass(Pass *pass, Operation *op) override {
+    if (!isa<ModuleOp>(op))
+      return;
+    StringRef name = pass->getArgument();
+    StringRef wanted = name == "onnx-quantize" ? "quantizing"
+                       : name.empty() || name == "onnx-calibrate"
+                           ? ""
+                           : "preparing the model";
+    if (wanted == label)
+      return;
+    label = wanted;
+    current->reset();
+    if (!label.empty())
+      *current = std::make_unique<Phase>(label.str());
+  }
+
+private:
+  StringRef label;
+  std::shared_ptr<std::unique_ptr<Phase>> current;
+};
+} // namespace
+
+PassPhases::PassPhases(PassManager &pm)
+    : current(std::make_shared<std::unique_ptr<Phase>>()) {
+  pm.addInstrumentation(std::make_unique<PhaseShower>(current));
+}
+
+PassPhases::~PassPhases() { current->reset(); }
 
 void CodeOptions::declare(Arguments &arguments) {
   arguments.option("target", target)
@@ -52,11 +97,63 @@ void CodeOptions::declare(Arguments &arguments) {
       .flag("verbose", verbose);
 }
 
+void LimitOptions::declare(Arguments &arguments) {
+  arguments.option("max-memory", memory).option("max-iterations", iterations);
+}
+
+/// A number of bytes such as 512M or 8G; nothing if it is none.
+static std::optional<int64_t> parseBytes(StringRef text) {
+  static constexpr llvm::StringLiteral units = "KMGT";
+  unsigned shift = 0;
+  if (size_t unit = text.empty() ? StringRef::npos
+                                 : units.find(llvm::toUpper(text.back()));
+      unit != StringRef::npos) {
+    shift = 10 * (unit + 1);
+    text = text.drop_back();
+  }
+  int64_t number;
+  if (text.getAsInteger(10, number) || number < 0 ||
+      number > (INT64_MAX >> shift))
+    return std::nullopt;
+  return number << shift;
+}
+
+std::optional<int> LimitOptions::apply(const Arguments &arguments) const {
+  RunLimits &limits = RunLimits::get();
+  if (!memory.empty()) {
+    std::optional<int64_t> bytes = parseBytes(memory);
+    if (!bytes)
+      return arguments.wrong("option '--max-memory' expects bytes, such as "
+                             "512M or 8G, but got '" +
+                             memory + "'");
+    limits.memory = *bytes;
+  }
+  if (!iterations.empty() &&
+      (StringRef(iterations).getAsInteger(10, limits.iterations) ||
+       limits.iterations < 0))
+    return arguments.wrong(
+        "option '--max-iterations' expects 0 or more, but got " + iterations);
+  return std::nullopt;
+}
+
 std::string onnxquant::cli::findCache(const std::string &option) {
   if (!option.empty())
     return option;
   const char *folder = std::getenv("ONNXQUANT_CODE_CACHE");
   return folder ? folder : "";
+}
+
+std::string onnxquant::cli::sizeText(uint64_t bytes) {
+  const char *units[] = {"bytes", "kB", "MB", "GB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; value >= 1000 && unit < 3; ++unit)
+    value /= 1000;
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << llvm::format(unit == 0 || value >= 99.95 ? "%.0f" : "%.1f", value)
+      << " " << units[unit];
+  return text;
 }
 
 std::optional<int> onnxquant::cli::checkOutput(StringRef path) {
@@ -89,14 +186,28 @@ std::optional<int> onnxquant::cli::checkThreads(const Arguments &arguments,
 
 std::optional<int> CodeOptions::read(const Arguments &arguments,
                                      CompileOptions &options) const {
-  auto parsed = parseTarget(target, cpu, features);
-  if (!parsed)
-    return arguments.wrong(llvm::toString(parsed.takeError()));
+  std::vector<TargetOptions> targets;
+  llvm::SmallVector<StringRef> names;
+  StringRef(target).split(names, ',', -1, /*KeepEmpty=*/false);
+  if (names.size() > 1 && (!cpu.empty() || !features.empty()))
+    return arguments.wrong("options '--cpu' and '--features' are for one "
+                           "target, but --target has several");
+  if (names.empty())
+    names.push_back(target);
+  for (StringRef name : names) {
+    auto parsed = parseTarget(name.trim(), cpu, features);
+    if (!parsed)
+      return arguments.wrong(llvm::toString(parsed.takeError()));
+    targets.push_back(*parsed);
+  }
+  if (llvm::Error error = orderVariants(targets))
+    return arguments.wrong(llvm::toString(std::move(error)));
   if (maxIterations < 0)
     return arguments.wrong("option '--max-iterations' expects 0 or more, but "
                            "got " +
                            std::to_string(maxIterations));
-  options.target = *parsed;
+  options.target = targets.front();
+  options.otherTargets.assign(targets.begin() + 1, targets.end());
   options.checkBounds = checkBounds;
   options.winograd = !noWinograd;
   options.maxIterations = maxIterations;

@@ -6,6 +6,7 @@
 
 #include "Arguments.h"
 #include "OnnxQuant/Pipelines/Compile.h"
+#include "OnnxQuant/Support/Progress.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -21,9 +22,10 @@ private:
   std::unique_ptr<mlir::MLIRContext> context;
 };
 
-/// `--dim` and `--input-shape`.
+/// `--dim`, `--input-shape` and `--trust-bytecode`.
 struct ModelOptions {
   std::vector<std::string> dims, inputShapes;
+  bool trustBytecode = false;
 
   bool specializes() const { return !dims.empty() || !inputShapes.empty(); }
   void declare(Arguments &arguments);
@@ -48,9 +50,33 @@ struct CodeOptions {
                           CompileOptions &options) const;
 };
 
+/// `--max-memory` and `--max-iterations` of the verbs that run models in this
+/// process.
+struct LimitOptions {
+  std::string memory, iterations;
+
+  void declare(Arguments &arguments);
+  bool isGiven() const { return !memory.empty() || !iterations.empty(); }
+  /// Sets the limits of this process; an exit code says that they are wrong.
+  std::optional<int> apply(const Arguments &arguments) const;
+};
+
 /// The folder of compiled models: `--cache`, or what ONNXQUANT_CODE_CACHE says;
 /// empty for none.
 std::string findCache(const std::string &option);
+/// Shows what the passes of a manager do, but for those that have a bar of
+/// their own, until the result is gone.
+class PassPhases {
+public:
+  explicit PassPhases(mlir::PassManager &pm);
+  ~PassPhases();
+
+private:
+  std::shared_ptr<std::unique_ptr<Phase>> current;
+};
+
+/// Such as "3.5 MB".
+std::string sizeText(uint64_t bytes);
 /// `-o` of the verbs that write a model: an exit code says that nothing could
 /// be written there.
 std::optional<int> checkModelOutput(const Arguments &arguments,

@@ -22,7 +22,7 @@ struct Settings {
   PreprocessOptions pipeline;
   ExportOptions exporting;
   bool skipOptimization = false, skipStatic = false, skipSymbolic = false;
-  bool oneFile = true;
+  bool oneFile = true, trustBytecode = false;
   bool verbose = false, quiet = false, json = false;
 };
 
@@ -102,7 +102,9 @@ static int preprocess(Settings &settings) {
                  << llvm::toString(std::move(error)) << "\n";
     return BadUsage;
   }
-  OwningOpRef<ModuleOp> module = readModel(settings.input, &context);
+  OwningOpRef<ModuleOp> module =
+      readModel(settings.input, &context,
+                settings.trustBytecode ? Bytecode::Trusted : Bytecode::Checked);
   if (!module)
     return BadInput;
   Summary summary;
@@ -121,67 +123,21 @@ static int preprocess(Settings &settings) {
   return Done;
 }
 
-/// Other tools write options with `_`, and flags with a value: `--auto_merge
-/// False`. Both forms become the one that is declared.
-static std::vector<std::string> normalize(llvm::ArrayRef<const char *> given,
-                                          ArrayRef<StringRef> flags) {
-  std::vector<std::string> arguments;
-  for (size_t i = 0; i < given.size(); ++i) {
-    StringRef argument = given[i];
-    if (!argument.starts_with("--")) {
-      arguments.push_back(argument.str());
-      continue;
-    }
-    auto [name, value] = argument.split('=');
-    std::string option = name.str();
-    std::replace(option.begin(), option.end(), '_', '-');
-    bool hasValue = argument.contains('=');
-    if (llvm::is_contained(flags, StringRef(option).drop_front(2))) {
-      auto isTruth = [](StringRef text) {
-        return text.equals_insensitive("true") ||
-               text.equals_insensitive("false") || text == "0" || text == "1";
-      };
-      if (!hasValue && i + 1 < given.size() && isTruth(given[i + 1])) {
-        value = given[++i];
-        hasValue = true;
-      }
-      if (!hasValue || isTruth(value)) {
-        bool off =
-            hasValue && (value.equals_insensitive("false") || value == "0");
-        arguments.push_back(off ? "--no-" + option.substr(2) : option);
-        continue;
-      }
-    }
-    arguments.push_back(hasValue ? option + "=" + value.str() : option);
-  }
-  return arguments;
-}
-
 static int run(llvm::ArrayRef<const char *> given) {
   Settings settings;
   std::vector<std::string> skip, passes;
-  struct Flag {
-    StringRef name;
-    bool &target;
-    bool off = false;
-  };
-  Flag flags[] = {{"skip-optimization", settings.skipOptimization},
-                  {"skip-onnx-shape", settings.skipStatic},
-                  {"skip-symbolic-shape", settings.skipSymbolic},
-                  {"auto-merge", settings.pipeline.autoMerge},
-                  {"guess-output-rank", settings.pipeline.guessOutputRank},
-                  {"save-as-external-data", settings.exporting.externalData},
-                  {"all-tensors-to-one-file", settings.oneFile},
-                  {"verbose", settings.verbose},
-                  {"quiet", settings.quiet},
-                  {"json", settings.json}};
-  SmallVector<StringRef> names;
-  for (const Flag &flag : flags)
-    names.push_back(flag.name);
   Arguments arguments(preprocessVerb);
-  for (Flag &flag : flags)
-    arguments.flag(flag.name, flag.target)
-        .flag(("no-" + flag.name).str(), flag.off);
+  arguments.flag("skip-optimization", settings.skipOptimization)
+      .flag("skip-onnx-shape", settings.skipStatic)
+      .flag("skip-symbolic-shape", settings.skipSymbolic)
+      .flag("auto-merge", settings.pipeline.autoMerge)
+      .flag("guess-output-rank", settings.pipeline.guessOutputRank)
+      .flag("save-as-external-data", settings.exporting.externalData)
+      .flag("all-tensors-to-one-file", settings.oneFile)
+      .flag("trust-bytecode", settings.trustBytecode)
+      .flag("verbose", settings.verbose)
+      .flag("quiet", settings.quiet)
+      .flag("json", settings.json);
   arguments.option("o", settings.output)
       .option("input", settings.input)
       .option("output", settings.output)
@@ -196,20 +152,17 @@ static int run(llvm::ArrayRef<const char *> given) {
       .list("passes", passes)
       .list("dim", settings.pipeline.dims)
       .list("input-shape", settings.pipeline.inputShapes);
+  LimitOptions limits;
+  limits.declare(arguments);
   if (llvm::none_of(given, [](StringRef argument) {
         return argument.starts_with("--input=") || argument == "--input";
       }))
     arguments.positional("MODEL", settings.input);
-  std::vector<std::string> texts = normalize(given, names);
-  SmallVector<const char *> pointers;
-  for (const std::string &text : texts)
-    pointers.push_back(text.c_str());
-  if (std::optional<int> code = arguments.parse(pointers))
+  if (std::optional<int> code = arguments.parse(given))
     return *code;
-  for (Flag &flag : flags)
-    if (flag.off)
-      flag.target = false;
   if (std::optional<int> code = checkModelOutput(arguments, settings.output))
+    return *code;
+  if (std::optional<int> code = limits.apply(arguments))
     return *code;
   settings.exporting.filePerTensor = !settings.oneFile;
   settings.pipeline.optimize = !settings.skipOptimization;
@@ -238,6 +191,9 @@ nodes. The result computes the same within float rounding.
   --int-max N               ends of slices from N on mean no end
   --batch NAME              make the batch a dimension of this name
   --dim NAME=VALUE, --input-shape NAME=1x3x224x224
+  --max-memory BYTES, --max-iterations N
+                            what runs may take, as of 'onnxq run'
+  --trust-bytecode          read .mlirbc that has no checksum of ours
   --max-opset N             make no node that opset N doesn't have
   --max-constant-bytes N    largest constant that may make the model grow
   --save-as-external-data   weights beside the model, from
@@ -246,7 +202,6 @@ nodes. The result computes the same within float rounding.
     own with --all-tensors-to-one-file=false
   --json, --verbose, --quiet
 
-Flags take true or false, and _ is as good as -.
 example: onnxq preprocess model.onnx -o prepared.onnx --dim batch=1
 )",
     run};

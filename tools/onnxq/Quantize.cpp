@@ -1,31 +1,53 @@
 // onnxq quantize: a quantized model from a float one.
 
 #include "OnnxQuant/Pipelines/Quantize.h"
+#include "DataArguments.h"
 #include "Models.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
-#include "OnnxQuant/Transforms/Calibrate/Passes.h"
+#include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "QuantizeArguments.h"
+#include "QuantizeNotes.h"
+#include "QuantizeSummary.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include <chrono>
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::cli;
+using Clock = std::chrono::steady_clock;
 
 namespace {
 
 struct QuantizeSettings {
   std::string path, output;
   QuantizeArguments options;
-  bool skipPreprocess = false, quiet = false, skipBad = false;
-  std::vector<std::string> data;
+  bool skipPreprocess = false, quiet = false, verbose = false, json = false;
+  /// Samples that outputs are compared on.
+  int64_t compared = 4;
+  DataArguments data;
   /// Empty: extremes of data, or what a table was made with.
   std::string method;
-  CalibrateOptions calibrate;
+  int64_t bins = 2048;
+  CollectOptions collect;
   LoadCalibrationOptions load;
   ModelOptions model;
+  LimitOptions limits;
   ExportOptions exporting;
   QuantizePipelineOptions pipeline;
+
+  bool hasData() const { return !data.options.paths.empty(); }
+};
+
+/// What the stages leave for the summary.
+struct Outcome {
+  SeenRuns seen;
+  int64_t samples = 0, skipped = 0;
+  std::set<std::string> normalized;
+  QuantizeSummary summary;
 };
 
 } // namespace
@@ -35,145 +57,236 @@ static int complain(const Twine &message, int code) {
   return code;
 }
 
-/// The options of calibration, by the names of its pass.
-static void declareData(Arguments &parser, QuantizeSettings &settings) {
-  CalibrateOptions &options = settings.calibrate;
-  parser.list("data", settings.data)
+static void declare(Arguments &parser, QuantizeSettings &settings) {
+  parser.positional("MODEL", settings.path)
+      .option("o", settings.output)
+      .flag("skip-preprocess", settings.skipPreprocess)
+      .flag("external-data", settings.exporting.externalData)
+      .flag("quiet", settings.quiet)
+      .flag("verbose", settings.verbose)
+      .flag("json", settings.json)
+      .option("compare", settings.compared)
+      .option("table", settings.load.table)
       .option("method", settings.method)
-      .option("bins", options.bins)
-      .option("quantized-bins", options.quantizedBins)
-      .option("percentile", options.percentile)
-      .option("limit", options.limit)
-      .option("start", options.start)
-      .option("stride", options.stride)
-      .option("batch", options.batch)
-      .option("threads", options.threads)
-      .flag("skip-bad", settings.skipBad)
-      .option("preprocess", options.preprocess)
-      .option("preprocess-plugin", options.preprocessPlugin)
-      .option("size", options.size)
-      .option("crop", options.crop)
-      .option("filter", options.filter)
-      .option("layout", options.layout)
-      .option("channels", options.channels)
-      .option("mean", options.mean)
-      .option("scale", options.scale);
+      .option("bins", settings.bins)
+      .option("quantized-bins", settings.collect.method.quantizedBins)
+      .option("percentile", settings.collect.method.percentile)
+      .option("threads", settings.collect.threads);
+  settings.options.declare(parser);
+  settings.data.declare(parser);
+  settings.model.declare(parser);
+  settings.limits.declare(parser);
 }
 
 /// What goes with samples means nothing without them; a table's statistics give
 /// other ranges by some of it. The number of threads changes no result.
 static std::optional<int> checkData(const Arguments &parser,
                                     const QuantizeSettings &settings) {
-  if (!settings.data.empty())
+  const QuantizeOptions &quantize = settings.pipeline.quantize;
+  bool hasTable = !settings.load.table.empty();
+  if (settings.hasData() && hasTable)
+    return parser.wrong("expects --data or --table, but got both");
+  if (quantize.mode == "qat" && (settings.hasData() || hasTable))
+    return parser.wrong("--data and --table are not for mode=qat: the model "
+                        "has its parameters");
+  if ((settings.hasData() || hasTable) && !needsCalibration(quantize))
+    return parser.wrong(std::string(hasTable ? "--table" : "--data") +
+                        " means nothing with --dynamic, whose scales are found "
+                        "at run time");
+  if (settings.hasData())
     return std::nullopt;
   for (const char *name : {"method", "quantized-bins", "percentile"})
-    if (settings.load.table.empty() && parser.isGiven(name))
+    if (!hasTable && parser.isGiven(name))
       return parser.wrong(std::string("option '--") + name +
                           "' is for --data or --table");
-  for (const char *name :
-       {"bins", "limit", "start", "stride", "batch", "skip-bad", "preprocess",
-        "preprocess-plugin", "size", "crop", "filter", "layout", "channels",
-        "mean", "scale"})
+  std::vector<StringRef> names = {"bins", "compare", "threads"};
+  llvm::append_range(names, DataArguments::names());
+  for (StringRef name : names)
     if (parser.isGiven(name))
-      return parser.wrong(std::string("option '--") + name + "' is for --data");
+      return parser.wrong("option '--" + name.str() + "' is for --data");
+  return std::nullopt;
+}
+
+/// Completes the options of calibration.
+static std::optional<int> checkMethod(const Arguments &parser,
+                                      QuantizeSettings &settings) {
+  CollectOptions &collect = settings.collect;
+  auto method =
+      parseMethod(settings.method.empty() ? "minmax" : settings.method);
+  if (!method)
+    return parser.wrong(llvm::toString(method.takeError()));
+  collect.method.method = *method;
+  if (llvm::Error error = checkOptions(collect.method))
+    return parser.wrong(llvm::toString(std::move(error)));
+  if (collect.threads < 0 || collect.threads > 1024)
+    return parser.wrong("option '--threads' expects 1 to 1024, or 0 for all "
+                        "processors, but got " +
+                        std::to_string(collect.threads));
+  if (settings.compared < 0)
+    return parser.wrong("option '--compare' expects 0 or more");
+  if (llvm::Error error = settings.data.finish(settings.quiet))
+    return parser.wrong(llvm::toString(std::move(error)));
+  collect.data = settings.data.options;
+  collect.spec.bins = needsHistogram(*method) ? settings.bins : 0;
+  collect.spec.batch = collect.data.batch;
+  collect.quiet = settings.quiet;
+  settings.load.method = settings.method;
+  settings.load.quantizedBins = collect.method.quantizedBins;
+  settings.load.percentile = collect.method.percentile;
   return std::nullopt;
 }
 
 namespace {
-/// Whether the model can be quantized as asked, before a table is held against
-/// it. Data is run after the same check.
-struct CheckModel : PassWrapper<CheckModel, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckModel)
-  explicit CheckModel(const QuantizeOptions &options) : options(options) {}
+/// Runs samples, as `onnx-calibrate` does, and keeps what the summary tells.
+struct RunSamples : PassWrapper<RunSamples, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RunSamples)
+  RunSamples(const QuantizeSettings &settings, Outcome &outcome)
+      : settings(settings), outcome(outcome) {}
   void runOnOperation() override {
-    if (failed(tensorsToCalibrate(getOperation(), options)))
-      signalPassFailure();
+    std::unique_ptr<Executor> executor = createCalibrationExecutor();
+    CollectOptions collect = settings.collect;
+    collect.seen = &outcome.seen;
+    outcome.seen.wanted = settings.quiet ? 0 : settings.compared;
+    auto table = calibrateModule(
+        getOperation(), *executor, collect,
+        [&](ModuleOp module) {
+          return tensorsToCalibrate(module, settings.pipeline.quantize);
+        },
+        /*perChannel=*/true);
+    if (failed(table))
+      return signalPassFailure();
+    outcome.samples = table->samples;
+    outcome.skipped = table->skipped;
   }
-  const QuantizeOptions &options;
+  const QuantizeSettings &settings;
+  Outcome &outcome;
 };
 } // namespace
 
 /// The stage that gives the model ranges: data is run, or a table is read.
-static void addCalibration(QuantizeSettings &settings) {
-  if (!settings.data.empty()) {
-    if (!settings.method.empty())
-      settings.calibrate.method = settings.method;
-    settings.calibrate.data.assign(settings.data.begin(), settings.data.end());
-    settings.calibrate.skipBad = settings.skipBad;
+static void addCalibration(QuantizeSettings &settings, Outcome &outcome) {
+  if (settings.hasData())
     settings.pipeline.addCalibration = [&](OpPassManager &pm) {
-      pm.addPass(createCalibrate(
-          settings.calibrate, [] { return createCalibrationExecutor(); },
-          [&](ModuleOp module) {
-            return tensorsToCalibrate(module, settings.pipeline.quantize);
-          }));
+      pm.addPass(std::make_unique<RunSamples>(settings, outcome));
     };
-  } else if (!settings.load.table.empty()) {
-    settings.load.method = settings.method;
-    settings.load.quantizedBins = settings.calibrate.quantizedBins;
-    settings.load.percentile = settings.calibrate.percentile;
+  else if (!settings.load.table.empty())
     settings.pipeline.addCalibration = [&](OpPassManager &pm) {
-      pm.addPass(std::make_unique<CheckModel>(settings.pipeline.quantize));
-      pm.addPass(createLoadCalibration(settings.load));
+      pm.addPass(createLoadCalibration(settings.load, [&](ModuleOp module) {
+        return tensorsToCalibrate(module, settings.pipeline.quantize);
+      }));
     };
+}
+
+static int64_t fileBytes(StringRef path) {
+  uint64_t bytes = 0;
+  if (llvm::sys::fs::file_size(path, bytes))
+    return 0;
+  return static_cast<int64_t>(bytes);
+}
+
+/// Commands that a user may want next.
+static std::vector<std::string> nextCommands(const Arguments &parser,
+                                             const QuantizeSettings &settings,
+                                             const QuantizeSummary &summary) {
+  /// Below this, somebody must look for what went wrong.
+  constexpr double poor = 10;
+  std::vector<std::string> commands;
+  if (settings.hasData()) {
+    std::string data =
+        parser.repeat({"data", "size", "crop", "filter", "layout", "channels",
+                       "mean", "scale", "letterbox", "multiple-of", "pad-color",
+                       "pad-at", "preprocess", "preprocess-plugin"});
+    bool isPoor = summary.worst() && *summary.worst() < poor;
+    commands.push_back(isPoor
+                           ? "onnxq debug " + settings.path + " " +
+                                 settings.output + " " + data
+                           : "onnxq evaluate " + settings.output +
+                                 " --reference " + settings.path + " " + data);
   }
+  llvm::SmallString<128> library(settings.output);
+  llvm::sys::path::replace_extension(library, ".so");
+  commands.push_back("onnxq compile " + settings.output + " -o " +
+                     library.str().str());
+  return commands;
+}
+
+/// What users should know of the result.
+static void summarize(const Arguments &parser, const QuantizeSettings &settings,
+                      ModuleOp module, Outcome &outcome,
+                      Clock::time_point start) {
+  QuantizeSummary &summary = outcome.summary;
+  summary.count(module, outcome.seen);
+  std::unique_ptr<Executor> executor = createCalibrationExecutor();
+  summary.compare(module, outcome.seen, *executor);
+  summary.path = settings.output;
+  summary.bytes = fileBytes(settings.output);
+  summary.bytesBefore = fileBytes(settings.path);
+  summary.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  summary.next = nextCommands(parser, settings, summary);
+  // The model itself may be on standard output.
+  llvm::raw_ostream &os = settings.output == "-" ? llvm::errs() : llvm::outs();
+  if (settings.json) {
+    llvm::json::Object root =
+        seenToJson(outcome.seen, outcome.samples, outcome.skipped);
+    summary.addTo(root);
+    os << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(root)));
+    return;
+  }
+  if (settings.hasData())
+    printSeen(os, outcome.seen, outcome.samples, outcome.skipped,
+              outcome.normalized);
+  summary.print(os, settings.verbose);
 }
 
 static int run(llvm::ArrayRef<const char *> arguments) {
+  Clock::time_point start = Clock::now();
   QuantizeSettings settings;
-  std::vector<const char *> others;
-  if (auto wrong = settings.options.split(arguments, others))
-    return complain("onnxq quantize: " + *wrong, BadUsage);
   Arguments parser(quantizeVerb);
-  parser.positional("MODEL", settings.path)
-      .elsewhere(quantizeOptionNames())
-      .option("o", settings.output)
-      .option("config", settings.options.config)
-      .flag("skip-preprocess", settings.skipPreprocess)
-      .flag("external-data", settings.exporting.externalData)
-      .flag("quiet", settings.quiet)
-      .option("table", settings.load.table);
-  declareData(parser, settings);
-  settings.model.declare(parser);
-  if (std::optional<int> code = parser.parse(others))
+  declare(parser, settings);
+  if (std::optional<int> code = parser.parse(arguments))
+    return *code;
+  if (std::optional<int> code = settings.limits.apply(parser))
     return *code;
   if (std::optional<int> code = checkModelOutput(parser, settings.output))
-    return *code;
-  if (!settings.data.empty() && !settings.load.table.empty())
-    return parser.wrong("expects --data or --table, but got both");
-  if (std::optional<int> code = checkData(parser, settings))
     return *code;
   if (std::optional<int> code =
           settings.options.read(quantizeVerb, settings.pipeline.quantize))
     return *code;
-  if (settings.pipeline.quantize.mode == "qat" &&
-      (!settings.data.empty() || !settings.load.table.empty()))
-    return parser.wrong("--data and --table are not for mode=qat: the model "
-                        "has its parameters");
+  if (std::optional<int> code = checkData(parser, settings))
+    return *code;
+  if (std::optional<int> code = checkMethod(parser, settings))
+    return *code;
   const std::string &report = settings.pipeline.quantize.report;
   if (std::optional<int> code =
           report.empty() ? std::nullopt : checkOutput(report))
     return *code;
-  addCalibration(settings);
+  Outcome outcome;
+  addCalibration(settings, outcome);
   ModelContext context;
   ModelDiagnosticHandler handler(&context.get());
   settings.pipeline.preprocess = !settings.skipPreprocess;
-  std::string summary;
+  settings.exporting.maxOpset = settings.pipeline.quantize.maxOpset;
   settings.pipeline.sink = [&](const QuantizeReport &report) {
-    llvm::raw_string_ostream os(summary);
-    report.print(os);
+    outcome.summary.report = report;
+    outcome.summary.saturation =
+        saturationNote(report, settings.pipeline.quantize.runtime);
   };
   OwningOpRef<ModuleOp> module =
       settings.model.read(settings.path, context.get());
   if (!module)
     return BadInput;
+  outcome.normalized = normalizedInputs(*module);
   PassManager pm(&context.get());
   if (llvm::Error error = buildQuantizePipeline(pm, settings.pipeline))
     return complain(llvm::toString(std::move(error)), BadInput);
-  if (failed(pm.run(*module)) ||
-      failed(writeModel(*module, settings.output, settings.exporting)))
-    return BadInput;
-  if (!settings.quiet)
-    llvm::outs() << summary;
+  {
+    PassPhases phases(pm);
+    if (failed(pm.run(*module)) ||
+        failed(writeModel(*module, settings.output, settings.exporting)))
+      return BadInput;
+  }
+  if (!settings.quiet || settings.json)
+    summarize(parser, settings, *module, outcome, start);
   return Done;
 }
 
@@ -189,8 +302,13 @@ Prepares a model, finds the ranges of its tensors and quantizes it. OUT (.onnx,
   --table FILE                      ranges of an earlier calibration
   --mode qdq|qlinear|integer|qat    the form of the result (qdq)
   --dynamic                         scales of activations at run time
+  --for onnxruntime|onnxruntime-vnni   what is right there: on x86 without VNNI
+                                    it saturates with the s8 weights of the
+                                    default (also: --weight-type u8, --reduce-
+                                    range, or session.x64quantprecision=1)
   --placement fused|every-op        which activations (fused)
-  --activation-type T, --weight-type T, --per-channel=false, --block-size N
+  --activation-type T, --weight-type T, --per-channel=false, --block-size N,
+  --max-opset N                     the highest opset of OUT
   --nodes-to-exclude A,B  --nodes-to-quantize A,B  --op-types-to-quantize A,B
   --input-quantization-params J, --output-quantization-params J,
   --tensor-overrides J              parameters of tensors, JSON or a file
@@ -198,11 +316,16 @@ Prepares a model, finds the ranges of its tensors and quantizes it. OUT (.onnx,
   --bias-correction local|none, --weight-rounding auto|nearest|sums,
   --channel-scaling auto|depthwise|none, --keep-cheap-in-float=false
   ... and every other option of the pass onnx-quantize, by the same name
-  --config FILE                     options from YAML
+  --config FILE                     options, or a whole job, from YAML
   --report FILE                     what was done and why not, as JSON
+  --compare N                       samples that outputs are compared on (4);
+                                    0: none, which saves a compilation
   --skip-preprocess, --dim NAME=VALUE, --input-shape NAME=SHAPE
-  --external-data, --quiet
+  --max-memory BYTES, --max-iterations N
+                            what runs may take, as of 'onnxq run'
+  --trust-bytecode          read .mlirbc that has no checksum of ours
+  --external-data, --json, --verbose (why nodes stay float), --quiet
 
-example: onnxq quantize model.onnx --data images --limit 8 -o model.int8.onnx
+example: onnxq quantize model.onnx --data images --scale 1/255 -o model.int8.onnx
 )",
     run};

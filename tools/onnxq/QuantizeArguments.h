@@ -11,15 +11,10 @@ namespace onnxquant::cli {
 
 class QuantizeArguments {
 public:
-  /// A file with options.
-  std::string config;
-
-  /// Takes the options of the pass out of the arguments; the error says what
-  /// is wrong.
-  std::optional<std::string> split(llvm::ArrayRef<const char *> arguments,
-                                   std::vector<const char *> &others);
-  /// The file's options first, then those of the command line instead of them.
-  /// An exit code says that they are wrong, which has been reported.
+  /// Declares the options of the pass.
+  void declare(Arguments &arguments);
+  /// Sets what was given. An exit code says that options are wrong, which has
+  /// been reported: also where they contradict each other.
   std::optional<int> read(const Verb &verb, QuantizeOptions &options) const;
   bool isGiven(llvm::StringRef name) const;
 

@@ -6,6 +6,7 @@
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Support/NumPy.h"
 #include "OnnxQuant/Target/Header.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -25,8 +26,9 @@ struct RunOptions {
   std::vector<std::string> inputs;
   std::optional<uint64_t> seed;
   bool json = false, quiet = false, noSpecialize = false, checkBounds = false;
-  int64_t maxIterations = 0, threads = 1;
+  int64_t threads = 1;
   ModelOptions model;
+  LimitOptions limits;
 };
 
 /// What a run gave, and how long it took.
@@ -50,13 +52,6 @@ static int complain(llvm::Error error) {
 
 static double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-static std::string shapeText(llvm::ArrayRef<int64_t> dims) {
-  std::string text;
-  for (auto [index, dim] : llvm::enumerate(dims))
-    text += (index ? ", " : "") + std::to_string(dim);
-  return "[" + text + "]";
 }
 
 static Summary summarize(const HostTensor &tensor) {
@@ -88,7 +83,14 @@ collectInputs(const std::vector<InputSpec> &specs, const RunOptions &options) {
       return read.takeError();
     std::move(read->begin(), read->end(), std::back_inserter(tensors));
   }
-  auto matched = matchInputs(specs, std::move(tensors), options.seed);
+  std::vector<std::string> notes;
+  auto matched = matchInputs(specs, std::move(tensors), options.seed, &notes);
+  if (!matched && options.inputs.empty())
+    return llvm::createStringError(llvm::toString(matched.takeError()) +
+                                   "; see --input and --random-seed");
+  if (matched && !options.quiet)
+    for (const std::string &note : notes)
+      llvm::errs() << "note: " << note << "\n";
   if (!matched || !options.seed || options.quiet)
     return matched;
   for (auto [spec, tensor] : llvm::zip(specs, *matched))
@@ -145,7 +147,6 @@ static int runModelFile(const RunOptions &options, RunResult &result) {
     return BadInput;
   CompileOptions compile;
   compile.checkBounds = options.checkBounds;
-  compile.maxIterations = options.maxIterations;
   compile.threads = options.threads;
   compile.cacheFolder = findCache(options.cache);
   auto target = parseTarget("native");
@@ -165,13 +166,22 @@ static int runModelFile(const RunOptions &options, RunResult &result) {
 // Results
 //===----------------------------------------------------------------------===//
 
-/// Writes the outputs as NAME.npy, with what a file can't be called replaced.
+/// Writes the outputs as NAME.npy, with what a file can't be called replaced:
+/// all of them or none.
 static llvm::Error writeOutputs(StringRef folder, RunResult &result) {
+  bool isNew = !llvm::sys::fs::exists(folder);
   if (std::error_code code = llvm::sys::fs::create_directories(folder))
     return llvm::createStringError(code, "%s: cannot be made: %s",
                                    folder.str().c_str(),
                                    code.message().c_str());
+  // A folder without outputs goes again.
+  llvm::scope_exit removeFolder([&]() {
+    if (isNew)
+      llvm::sys::fs::remove(folder);
+  });
   llvm::StringMap<bool> used;
+  std::vector<std::unique_ptr<AtomicFile>> files;
+  std::vector<AtomicFile *> all;
   for (auto [index, tensor] : llvm::enumerate(result.outputs)) {
     std::string name;
     for (char c : tensor.name)
@@ -180,10 +190,16 @@ static llvm::Error writeOutputs(StringRef folder, RunResult &result) {
       name = "output_" + std::to_string(index);
     llvm::SmallString<128> path(folder);
     llvm::sys::path::append(path, name + ".npy");
-    if (llvm::Error error = writeNpy(tensor, path))
-      return error;
+    auto file = prepareNpy(tensor, path);
+    if (!file)
+      return file.takeError();
+    files.push_back(std::move(*file));
+    all.push_back(files.back().get());
     result.files.push_back(path.str().str());
   }
+  if (llvm::Error error = commitTogether(all))
+    return error;
+  removeFolder.release();
   return llvm::Error::success();
 }
 
@@ -247,7 +263,6 @@ static int run(llvm::ArrayRef<const char *> arguments) {
       .list("input", options.inputs)
       .option("output-dir", options.outputDir)
       .option("random-seed", options.seedText)
-      .option("max-iterations", options.maxIterations)
       .option("threads", options.threads)
       .option("cache", options.cache)
       .flag("no-specialize", options.noSpecialize)
@@ -255,6 +270,7 @@ static int run(llvm::ArrayRef<const char *> arguments) {
       .flag("json", options.json)
       .flag("quiet", options.quiet);
   options.model.declare(parser);
+  options.limits.declare(parser);
   if (std::optional<int> code = parser.parse(arguments))
     return *code;
   if (!options.seedText.empty()) {
@@ -264,19 +280,17 @@ static int run(llvm::ArrayRef<const char *> arguments) {
                           options.seedText + "'");
     options.seed = seed;
   }
-  if (options.maxIterations < 0)
-    return parser.wrong(
-        "option '--max-iterations' expects 0 or more, but got " +
-        std::to_string(options.maxIterations));
+  if (std::optional<int> code = options.limits.apply(parser))
+    return *code;
   if (std::optional<int> code = checkThreads(parser, options.threads))
     return *code;
   bool isLibrary = llvm::sys::path::extension(options.path) == ".so";
   if (isLibrary &&
       (options.model.specializes() || options.noSpecialize ||
-       options.checkBounds || options.maxIterations || options.threads != 1))
+       options.checkBounds || options.limits.isGiven() || options.threads != 1))
     return parser.wrong("a library is compiled already: --dim, --input-shape, "
-                        "--no-specialize, --check-bounds, --max-iterations and "
-                        "--threads are for models");
+                        "--no-specialize, --check-bounds, --max-memory, "
+                        "--max-iterations and --threads are for models");
   RunResult result;
   if (int code = isLibrary ? runLibrary(options, result)
                            : runModelFile(options, result))
@@ -305,11 +319,12 @@ made by 'onnxq compile') once, and tells of the outputs.
   --output-dir DIR          write each output to DIR/NAME.npy
   --dim NAME=VALUE          give a named dimension a value
   --input-shape NAME=SHAPE  give an input a shape, such as x=1x3x224x224
+  --trust-bytecode          read .mlirbc that has no checksum of ours
   --no-specialize           compile for open sizes, not for those of the inputs
   --threads N               threads that the run uses (1)
-  --max-iterations N        let a Loop fail after N iterations
-  --cache DIR               keep compiled models in DIR and find them there
-                            (default: ONNXQUANT_CODE_CACHE, if set)
+  --max-memory BYTES        what tensors may take, such as 8G (the machine's)
+  --max-iterations N        let a Loop fail after N (10000000; 0: after none)
+  --cache DIR               where compiled models are kept (ONNXQUANT_CODE_CACHE)
   --check-bounds            check every access to a buffer
   --json                    as JSON, with times
   --quiet                   print nothing but errors

@@ -2,6 +2,7 @@
 
 #include "Runner.h"
 #include "OnnxQuant/Support/AtomicFile.h"
+#include "OnnxQuant/Support/Temporaries.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
@@ -103,8 +104,7 @@ onnxquant::cli::startRunner(const std::vector<std::string> &command,
                 ": cannot be started: " + program.getError().message());
   std::vector<StringRef> arguments(command.begin(), command.end());
   std::string message;
-  int status = sys::ExecuteAndWait(*program, arguments, std::nullopt, redirects,
-                                   seconds, 0, &message);
+  int status = runProgram(*program, arguments, redirects, seconds, &message);
   auto read = [](const std::string &path) {
     auto file = MemoryBuffer::getFile(path);
     return file ? (*file)->getBuffer().str() : std::string();

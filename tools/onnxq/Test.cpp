@@ -1,12 +1,15 @@
 // onnxq test: runs ONNX backend test cases, each in a process of its own.
 
 #include "Arguments.h"
+#include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/Progress.h"
+#include "OnnxQuant/Support/Temporaries.h"
 #include "Runner.h"
 #include "TestCase.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
@@ -26,7 +29,7 @@ using namespace onnxquant::cli;
 namespace {
 struct TestOptions {
   std::string root, filter, list, runner, target = "native", cpu, features;
-  bool verbose = false, quiet = false;
+  bool verbose = false, quiet = false, json = false;
   int64_t jobs = 0, optLevel = 1;
   CaseOptions each;
 };
@@ -50,10 +53,9 @@ static std::vector<std::string> findCases(StringRef root) {
 /// The cases that a file lists, one below `root` in each line.
 static Expected<std::vector<std::string>> readList(StringRef path,
                                                    StringRef root) {
-  auto file = MemoryBuffer::getFile(path);
+  auto file = openInput(path, FileLimits::table);
   if (!file)
-    return createStringError(
-        path + ": cannot be opened: " + file.getError().message());
+    return createStringError(path + ": " + toString(file.takeError()));
   std::vector<std::string> cases;
   SmallVector<StringRef> lines;
   (*file)->getBuffer().split(lines, '\n', -1, /*KeepEmpty=*/false);
@@ -71,23 +73,25 @@ static Expected<std::vector<std::string>> readList(StringRef path,
 /// ends of a pipe open.
 static Outcome runIsolated(const std::string &folder,
                            const CaseOptions &options) {
-  SmallString<128> scratch;
-  if (sys::fs::createUniqueDirectory("onnxq-test", scratch))
-    return {Outcome::Failed, "no temporary folder could be made"};
-  scope_exit cleanUp([&]() { sys::fs::remove_directories(scratch); });
+  auto temporary = TemporaryFolder::create("onnxq-test");
+  if (!temporary)
+    return {Outcome::Failed, toString(temporary.takeError())};
+  StringRef scratch = temporary->path();
   std::string result = (scratch + "/result").str();
   pid_t child = fork();
   if (child < 0)
     return {Outcome::Failed, "no process could be started"};
   if (child == 0) {
     alarm(options.timeout);
-    Outcome outcome = runCase(folder, options, scratch.str().str());
+    Outcome outcome = runCase(folder, options, scratch.str());
     std::ofstream(result) << static_cast<char>(outcome.kind) << outcome.message;
     _exit(0);
   }
+  rememberProgram(child);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
     ;
+  forgetProgram(child);
   if (WIFSIGNALED(status))
     return {Outcome::Failed,
             WTERMSIG(status) == SIGALRM
@@ -130,11 +134,23 @@ static std::vector<Outcome> runAll(const std::vector<std::string> &cases,
 static int report(const std::vector<std::string> &cases,
                   const std::vector<Outcome> &outcomes,
                   const TestOptions &options) {
-  size_t passed = 0, failed = 0, skipped = 0;
+  int64_t passed = 0, failed = 0, skipped = 0;
+  json::Array list;
   for (auto [path, outcome] : zip(cases, outcomes)) {
     StringRef name = path;
     name.consume_front(options.root);
     name = name.ltrim('/');
+    if (options.json) {
+      bool isFailed = outcome.kind == Outcome::Failed;
+      bool isSkipped = outcome.kind == Outcome::Skipped;
+      ++(isFailed ? failed : isSkipped ? skipped : passed);
+      list.push_back(json::Object{{"name", name},
+                                  {"result", isFailed    ? "failed"
+                                             : isSkipped ? "skipped"
+                                                         : "passed"},
+                                  {"reason", outcome.message}});
+      continue;
+    }
     if (outcome.kind == Outcome::Failed) {
       ++failed;
       outs() << "FAIL " << name << ": " << outcome.message << "\n";
@@ -147,8 +163,15 @@ static int report(const std::vector<std::string> &cases,
         outs() << "PASS " << name << "\n";
     }
   }
-  outs() << passed << " passed, " << failed << " failed, " << skipped
-         << " skipped\n";
+  if (options.json)
+    outs() << formatv("{0:2}\n",
+                      json::Value(json::Object{{"passed", passed},
+                                               {"failed", failed},
+                                               {"skipped", skipped},
+                                               {"cases", std::move(list)}}));
+  else
+    outs() << passed << " passed, " << failed << " failed, " << skipped
+           << " skipped\n";
   return failed == 0 ? Done : BadInput;
 }
 
@@ -192,6 +215,7 @@ static int run(ArrayRef<const char *> arguments) {
       .option("runner", options.runner)
       .flag("check-bounds", options.each.checkBounds)
       .flag("verbose", options.verbose)
+      .flag("json", options.json)
       .flag("quiet", options.quiet);
   if (std::optional<int> code = parser.parse(arguments))
     return *code;
@@ -244,6 +268,7 @@ documented as out of scope.
                    'qemu-aarch64 -L /usr/aarch64-linux-gnu onnxq-runner-aarch64'
   --opt-level N    0 to 3; plain loops are vectorized from 2 on (1)
   --verbose        also list what passes
+  --json           all results as JSON
   --quiet          no progress bar
 
 example: onnxq test /usr/share/libonnx-testdata/data/node --filter test_conv

@@ -21,10 +21,14 @@ struct Verb {
   int (*run)(llvm::ArrayRef<const char *> arguments);
 };
 
+/// All of them, in the order of the way from a model to a program.
+llvm::ArrayRef<const Verb *> allVerbs();
+
 extern const Verb benchVerb;
 extern const Verb calibrateVerb;
 extern const Verb compileVerb;
 extern const Verb debugVerb;
+extern const Verb espVerb;
 extern const Verb evaluateVerb;
 extern const Verb infoVerb;
 extern const Verb mergeVerb;

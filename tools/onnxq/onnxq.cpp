@@ -1,9 +1,16 @@
 // onnxq: verbs over the pipelines.
 
+#include "Config.h"
+#include "OnnxQuant/Support/Crash.h"
+#include "OnnxQuant/Support/Interrupt.h"
 #include "OnnxQuant/Support/NearestName.h"
+#include "OnnxQuant/Support/Progress.h"
+#include "OnnxQuant/Support/Version.h"
+#include "OnnxQuant/Target/Target.h"
+#include "Pages.h"
 #include "Verb.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/ManagedStatic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -11,37 +18,28 @@ using namespace onnxquant;
 using namespace onnxquant::cli;
 
 static const Verb *const verbs[] = {
-    &infoVerb,     &preprocessVerb, &calibrateVerb, &mergeVerb,
-    &quantizeVerb, &debugVerb,      &evaluateVerb,  &sensitivityVerb,
-    &compileVerb,  &runVerb,        &benchVerb,     &testVerb};
+    &infoVerb,  &preprocessVerb, &calibrateVerb,   &mergeVerb,   &quantizeVerb,
+    &debugVerb, &evaluateVerb,   &sensitivityVerb, &compileVerb, &runVerb,
+    &benchVerb, &testVerb,       &espVerb};
+
+ArrayRef<const Verb *> onnxquant::cli::allVerbs() { return verbs; }
 
 static void printVerbs(raw_ostream &os) {
   os << "onnxq: float ONNX models into int8 programs\n\n"
         "usage: onnxq VERB ...\n\n";
   for (const Verb *verb : verbs)
     os << "  " << left_justify(verb->name, 12) << verb->summary << "\n";
-  os << "\n'onnxq VERB --help' tells more, with an example.\n";
+  os << "\n'onnxq help VERB' tells more, with an example. Beside verbs:\n"
+        "'onnxq --version', 'onnxq completion bash|zsh|fish', 'onnxq man "
+        "[VERB]'.\n";
 }
 
-int main(int argc, char **argv) {
-  InitLLVM init(argc, argv);
-  if (argc < 2) {
-    printVerbs(errs());
-    return BadUsage;
-  }
-  StringRef name = argv[1];
-  if (name == "--help" || name == "-h" || name == "help") {
-    printVerbs(outs());
-    return Done;
-  }
-  if (name == "--version") {
-    outs() << "onnxq " << ONNXQUANT_VERSION << "\n";
-    return Done;
-  }
+static int runVerbNamed(StringRef name, ArrayRef<const char *> arguments) {
   for (const Verb *verb : verbs)
     if (verb->name == name)
-      return verb->run(ArrayRef<const char *>(argv + 2, argc - 2));
-  std::vector<std::string> names;
+      return runWithConfig(*verb, arguments);
+  std::vector<std::string> names = {"help",      "version",    "--help",
+                                    "--version", "completion", "man"};
   for (const Verb *verb : verbs)
     names.push_back(verb->name.str());
   std::string nearest = nearestName(name, names, /*farthest=*/2);
@@ -49,4 +47,37 @@ int main(int argc, char **argv) {
          << (nearest.empty() ? "" : ", did you mean '" + nearest + "'?")
          << "; see 'onnxq --help'\n";
   return BadUsage;
+}
+
+static int help(ArrayRef<const char *> arguments) {
+  if (arguments.empty()) {
+    printVerbs(outs());
+    return Done;
+  }
+  const char *ask = "--help";
+  return runVerbNamed(arguments[0], ask);
+}
+
+int main(int argc, char **argv) {
+  llvm_shutdown_obj shutDown;
+  installCrashHandler(argc, argv, shortVersion());
+  installInterrupts();
+  Phase::show(true);
+  if (argc < 2) {
+    printVerbs(errs());
+    return BadUsage;
+  }
+  StringRef name = argv[1];
+  ArrayRef<const char *> arguments(argv + 2, argc - 2);
+  if (name == "--help" || name == "-h" || name == "help")
+    return help(arguments);
+  if (name == "--version" || name == "-V" || name == "version") {
+    outs() << versionText("onnxq");
+    return Done;
+  }
+  if (name == "completion")
+    return printCompletion(arguments);
+  if (name == "man")
+    return printManual(arguments);
+  return interruptedStatus(runVerbNamed(name, arguments));
 }

@@ -216,6 +216,9 @@ TEST(MethodsTest, SaysWhatIsMissing) {
   EXPECT_NE(message(s, CalibrationMethod::MovingAverage), "");
   EXPECT_EQ(message(statisticsOf({}), CalibrationMethod::MinMax),
             "has no values");
+  auto naive = parseMethod("naive");
+  ASSERT_TRUE(bool(naive));
+  EXPECT_EQ(*naive, CalibrationMethod::Average);
   auto unknown = parseMethod("kl");
   ASSERT_FALSE(bool(unknown));
   EXPECT_NE(llvm::toString(unknown.takeError()).find("but got 'kl'"),

@@ -95,6 +95,56 @@ TEST_F(TableTest, RangesAreWrittenAndReadInEveryFormat) {
             "{\n \"with space/y:0\": [0.25, 0.5],\n \"x\": [-7, 3]\n}\n");
 }
 
+TEST_F(TableTest, TablesOfOnnxRuntimeAreRead) {
+  auto array = [](const std::string &data) {
+    return R"({"data": )" + data +
+           R"(, "dtype": "float32", "CLS": "numpy.array"})";
+  };
+  std::string tensor = R"({"x": {"CLS": "TensorData", "lowest": )" +
+                       array("-1.5") + R"(, "highest": )" + array("[2.5]") +
+                       R"(}, "y": {"CLS": "TensorData", "lowest": )" +
+                       array("[[-1], [-3]]") + R"(, "highest": )" +
+                       array("[[0], [4]]") + R"(, "avg": )" + array("0") + "}}";
+  for (const std::string &text :
+       {tensor, R"({"CLS": "TensorsData", "data": )" + tensor +
+                    R"(, "calibration_method": {"CLS": "CalibrationMethod", )"
+                    R"("value": "CalibrationMethod.MinMax"}})"}) {
+    EXPECT_EQ(errorOf("o.json", text), "");
+    RangeTable ranges = readRanges("o.json");
+    ASSERT_EQ(ranges.size(), 2u);
+    EXPECT_EQ(ranges["x"].min, -1.5);
+    EXPECT_EQ(ranges["x"].max, 2.5);
+    EXPECT_EQ(ranges["y"].min, -3);
+    EXPECT_EQ(ranges["y"].max, 4);
+  }
+  EXPECT_NE(errorOf("o.json", R"({"x": {"CLS": "TensorData", "lowest": 1}})")
+                .find("tensor 'x' expects finite numbers"),
+            std::string::npos);
+  EXPECT_NE(errorOf("o.json", R"({"x": {"CLS": "TensorData", "lowest": 1, )"
+                              R"("highest": 0}})")
+                .find("not above its highest"),
+            std::string::npos);
+}
+
+TEST_F(TableTest, CachesOfTensorRTAreRead) {
+  // Scales of 1 / 127, as bits, and of zero.
+  EXPECT_EQ(errorOf("t.cache", "TRT-8601-EntropyCalibration2\n"
+                               "data: 3c010204\r\n"
+                               "(Unnamed Layer* 0) [Constant]_output: 0\n"),
+            "");
+  RangeTable ranges = readRanges("t.cache");
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_NEAR(ranges["data"].max, 1, 1e-6);
+  EXPECT_EQ(ranges["data"].min, -ranges["data"].max);
+  EXPECT_EQ(ranges["(Unnamed Layer* 0) [Constant]_output"].max, 0);
+  EXPECT_NE(errorOf("t.cache", "TRT-8601-EntropyCalibration2\nx: hello\n")
+                .find("expects 'name: hexadecimal scale'"),
+            std::string::npos);
+  EXPECT_NE(errorOf("t.cache", "TRT-8601-MinMaxCalibration\nx: 7f800000\n")
+                .find("tensor 'x' expects a finite scale"),
+            std::string::npos);
+}
+
 TEST_F(TableTest, WrongFilesAreNamedWithTheReason) {
   EXPECT_NE(errorOf("a.json", "{\"x\": [1]}").find("tensor 'x' expects [min"),
             std::string::npos);

@@ -118,18 +118,58 @@ TEST_F(DataSetTest, SeveralInputsByName) {
 TEST_F(DataSetTest, WrongSamplesAreNamed) {
   DataOptions options;
   options.paths = {save("x.npy", counting({5, 2, 3}))};
+  std::string place = options.paths[0] + ", sample 0: ";
   EXPECT_EQ(errorOf(options, {{"x", 1, {-1, 2, 4}}}),
-            "input 'x' expects shape [?, 2, 4], but got [1, 2, 3]");
+            place + "input 'x' expects shape [?, 2, 4], but got [1, 2, 3]");
   EXPECT_EQ(errorOf(options, {{"x", 7, {-1, 2, 3}}}),
-            "input 'x' expects elements of int64, but got float32");
+            place + "input 'x' expects elements of int64, but got float32; "
+                    "convert it, in NumPy by .astype(\"int64\")");
   EXPECT_EQ(errorOf(options, {{"x", 1, {-1, 2, 3}}, {"y", 1, {1}}}),
-            "input 'y' is missing in a sample");
+            place + "input 'y' is missing; the model has 'x' and 'y'");
   options.paths = {"z=" + options.paths[0]};
   EXPECT_EQ(errorOf(options, {{"x", 1, {-1, 2, 3}}}),
-            "the model has no input 'z'");
+            "the model has no input 'z'; it has 'x'");
   options.paths = {folder.str().str() + "/none"};
   EXPECT_NE(errorOf(options, {{"x", 1, {1}}}).find("no such file"),
             std::string::npos);
+}
+
+TEST_F(DataSetTest, OptionsOfImagesAreRefusedForArrays) {
+  DataOptions options;
+  options.paths = {save("x.npy", counting({5, 2}))};
+  options.preprocess.scale = {2};
+  EXPECT_EQ(errorOf(options, {{"x", 1, {-1, 2}}}),
+            "scale is for images, but " + options.paths[0] +
+                " holds arrays, which are taken as they are");
+}
+
+TEST_F(DataSetTest, ConversionsAndLimitsAreSaidOnce) {
+  DataOptions options;
+  std::vector<std::string> notes;
+  options.note = [&](const std::string &note) { notes.push_back(note); };
+  options.limit = 9;
+  options.paths = {save("x.npy", counting({5, 2}))};
+  DataSet set = open(options, {{"x", 11, {-1, 2}}});
+  for (int64_t i = 0; i < set.size(); ++i) {
+    auto sample = set.load(i);
+    ASSERT_TRUE(bool(sample));
+    EXPECT_EQ((*sample)[0].type, 11);
+    EXPECT_EQ((*sample)[0].at(1), 2 * i + 1);
+  }
+  EXPECT_EQ(notes, (std::vector<std::string>{
+                       "limit is 9, but there are only 5 samples",
+                       "input 'x': float32 is converted to float64"}));
+}
+
+TEST_F(DataSetTest, FailuresAreExplained) {
+  DataOptions options;
+  options.paths = {save("x.npy", counting({5, 2, 3}))};
+  DataSet set = open(options, {{"x", 1, {-1, 2, -1}}});
+  EXPECT_EQ(set.explain("no", {1}, *set.load(1)),
+            options.paths[0] +
+                ", sample 1 (x: [1, 2, 3]): no; if the model can't take this "
+                "shape, give samples of another one, and say it by "
+                "--input-shape x=SHAPE");
 }
 
 TEST_F(DataSetTest, EmptyFoldersHaveNoSamples) {

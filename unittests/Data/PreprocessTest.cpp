@@ -106,6 +106,42 @@ TEST(PreprocessTest, SmallImagesCantBeCropped) {
             "has 2x2 pixels, too few for a crop of 5x5");
 }
 
+TEST(PreprocessTest, ALetterboxKeepsTheRatio) {
+  SampleOptions options;
+  options.letterbox = true;
+  options.size = "10x6";
+  auto plan = planPreprocess(options, {"x", 1, {1, 3, -1, -1}});
+  ASSERT_TRUE(bool(plan));
+  auto place = placeImage(/*width=*/4, /*height=*/2, *plan);
+  ASSERT_TRUE(bool(place));
+  EXPECT_EQ(place->resizedWidth, 6);
+  EXPECT_EQ(place->resizedHeight, 3);
+  EXPECT_EQ(place->left, 0);
+  EXPECT_EQ(place->top, 3);
+  EXPECT_EQ(place->width, 6);
+  EXPECT_EQ(place->height, 10);
+  auto image = fitImage({4, 2, 3, std::vector<uint8_t>(24, 7)}, *plan);
+  ASSERT_TRUE(bool(image));
+  EXPECT_EQ(image->at(0, 2, 0), 114);
+  EXPECT_EQ(image->at(0, 3, 0), 7);
+  EXPECT_EQ(image->at(5, 5, 2), 7);
+  EXPECT_EQ(image->at(5, 6, 2), 114);
+}
+
+TEST(PreprocessTest, MultiplesArePaddedRightAndBelow) {
+  SampleOptions options;
+  options.multipleOf = 4;
+  options.padColor = {1, 2, 3};
+  auto plan = planPreprocess(options, {"x", 1, {1, 3, -1, -1}});
+  ASSERT_TRUE(bool(plan));
+  auto image = fitImage({5, 4, 3, std::vector<uint8_t>(60, 7)}, *plan);
+  ASSERT_TRUE(bool(image));
+  EXPECT_EQ(image->width, 8);
+  EXPECT_EQ(image->height, 4);
+  EXPECT_EQ(image->at(4, 3, 2), 7);
+  EXPECT_EQ(image->at(5, 0, 2), 3);
+}
+
 TEST(PreprocessTest, OwnFunctionsAreFoundByName) {
   registerPreprocess(
       "zeros",

@@ -3,6 +3,7 @@
 #include "OnnxQuant/Evaluation/Evaluation.h"
 #include "gtest/gtest.h"
 #include <cmath>
+#include <cstring>
 
 using namespace onnxquant;
 
@@ -62,4 +63,35 @@ TEST(Metrics, Names) {
   ASSERT_FALSE(static_cast<bool>(wrong));
   EXPECT_NE(llvm::toString(wrong.takeError()).find("'top2'"),
             std::string::npos);
+}
+
+static HostTensor tensor(std::vector<int64_t> dims, std::vector<float> values) {
+  HostTensor result;
+  result.dims = std::move(dims);
+  result.data.resize(values.size() * sizeof(float));
+  std::memcpy(result.data.data(), values.data(), result.data.size());
+  return result;
+}
+
+TEST(Likeness, AgreementIsAlongTheLastAxis) {
+  Likeness likeness;
+  // Two samples of two rows of three classes; the last row differs.
+  likeness.addClasses(tensor({2, 2, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0}),
+                      tensor({2, 2, 3}, {9, 0, 0, 0, 9, 0, 0, 0, 9, 0, 0, 9}),
+                      2);
+  EXPECT_EQ(likeness.rows, 4);
+  EXPECT_DOUBLE_EQ(likeness.agreement(), 0.75);
+  EXPECT_DOUBLE_EQ(likeness.equalShare(), 0.5);
+}
+
+TEST(Likeness, AgreementMeansSomethingForClassesOnly) {
+  EXPECT_TRUE(hasClassScores(tensor({1, 3}, {-1, 4, 2})));
+  EXPECT_TRUE(hasClassScores(tensor({1, 2, 1, 1}, {-1, 4})));
+  // One number, a map, and rows that are no probabilities.
+  EXPECT_FALSE(hasClassScores(tensor({1, 1}, {0.5f})));
+  EXPECT_FALSE(hasClassScores(tensor({1, 1, 2, 2}, {0, 1, 1, 0})));
+  EXPECT_FALSE(hasClassScores(tensor({1, 2, 2}, {3, 1, -1, 2})));
+  EXPECT_TRUE(hasClassScores(tensor({1, 2, 2}, {0.25f, 0.75f, 1, 0})));
+  EXPECT_TRUE(
+      hasClassScores(tensor({1, 1, 2}, {std::log(0.5f), std::log(0.5f)})));
 }

@@ -19,6 +19,16 @@ TEST(ProgressTest, HasNoTimeLeftAtEitherEnd) {
             std::string::npos);
 }
 
+TEST(ProgressTest, HasNoRateBeforeAnythingIsDone) {
+  EXPECT_EQ(Progress::line("work", "samples", 0, 10, 12, 40),
+            "work [...................] 0/10 samples");
+}
+
+TEST(ProgressTest, TellsHowLongAPhaseHasLasted) {
+  EXPECT_EQ(Phase::line("compiling", 12.7, 80), "compiling ... 12s");
+  EXPECT_EQ(Phase::line("compiling", 100, 10), "compiling");
+}
+
 TEST(ProgressTest, FitsNarrowTerminals) {
   for (int columns : {1, 10, 30, 45, 80, 200})
     EXPECT_LE(Progress::line("calibrating", "samples", 3, 9, 1, columns).size(),

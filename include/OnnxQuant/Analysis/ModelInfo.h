@@ -40,6 +40,14 @@ ModelInfo getModelInfo(mlir::ModuleOp module);
 /// Multiply-accumulates of one node; none if it has none, or its shape isn't
 /// known.
 std::optional<int64_t> countMacs(mlir::Operation *op);
+/// How many of a quantized model's multiply-accumulates have 8-bit operands.
+struct IntegerShare {
+  int64_t macs = 0, integerMacs = 0;
+  /// Nodes; of those without a static shape, products are not counted.
+  int64_t nodes = 0, integerNodes = 0, uncounted = 0;
+};
+IntegerShare getIntegerShare(mlir::ModuleOp module);
+
 /// Whether a node is a convolution or a matrix product.
 bool isContraction(mlir::Operation *op);
 

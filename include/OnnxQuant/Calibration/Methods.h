@@ -31,7 +31,7 @@ struct Range {
   double min = 0, max = 0;
 };
 
-/// The method of a name: minmax (naive), average, moving-average, entropy,
+/// The method of a name: minmax, average (naive), moving-average, entropy,
 /// percentile, mse.
 llvm::Expected<CalibrationMethod> parseMethod(llvm::StringRef name);
 llvm::StringRef methodName(CalibrationMethod method);

@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace onnxquant {
 
@@ -24,6 +25,12 @@ enum class TableFormat { Statistics, Ranges, Cache, FlatBuffers };
 
 /// The format of a path by its extension; `.json` is statistics.
 llvm::Expected<TableFormat> tableFormat(llvm::StringRef path);
+
+/// The files that are written for a path: itself, or where it has no extension,
+/// one of each format: `path.json`, `path.flatbuffers`, `path.cache`. `ranges`
+/// makes `.json` hold ranges. The error lists the extensions.
+llvm::Expected<std::vector<std::pair<std::string, TableFormat>>>
+tableFiles(llvm::StringRef path, bool ranges);
 
 /// Reads a table of any format. Errors name the file.
 llvm::Expected<CalibrationTable> readTable(llvm::StringRef path);

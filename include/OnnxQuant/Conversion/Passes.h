@@ -31,6 +31,8 @@ inline constexpr llvm::StringLiteral targetAttr = "onnxq.target";
 TargetInfo getTargetInfo(mlir::Operation *op);
 /// On a Loop: the iterations after which it fails.
 inline constexpr llvm::StringLiteral maxIterationsAttr = "onnxq.max_iterations";
+/// On the module: the bytes that a run's tensors may take.
+inline constexpr llvm::StringLiteral maxBytesAttr = "onnxq.max_bytes";
 /// Functions that a run's context is handed to.
 inline constexpr llvm::StringLiteral allocFunction = "onnxq_alloc";
 inline constexpr llvm::StringLiteral failFunction = "onnxq_fail";

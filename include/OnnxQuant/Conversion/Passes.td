@@ -478,7 +478,9 @@ def PlanMemory : Pass<"onnxq-plan-memory", "::mlir::ModuleOp"> {
     that buffers alive at the same time don't overlap; its size is written to
     the function as `onnxq.workspace_bytes`. Buffers of dynamic size, and those
     that leave an iteration of a loop, are allocated through the context, which
-    frees them when the run ends; a size that can't be is an error there. A loop in which that happens frees at the end
+    frees them when the run ends; a size that can't be is an error there, and so
+    are buffers that take more than `max-bytes` together (`onnxq.max_bytes` of
+    the module). A loop in which that happens frees at the end
     of each iteration what it allocated since its beginning and doesn't carry on,
     so that its memory doesn't grow with its iterations.
 
@@ -503,6 +505,8 @@ def PlanMemory : Pass<"onnxq-plan-memory", "::mlir::ModuleOp"> {
   let options = [
     Option<"report", "report", "bool", "false",
       "write the buffers and their places to the function as `onnxq.buffers`">,
+    Option<"maxBytes", "max-bytes", "int64_t", "0",
+      "bytes that a run's tensors may take; 0 for any number">,
   ];
 }
 

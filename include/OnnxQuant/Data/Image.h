@@ -21,11 +21,18 @@ struct Image {
   }
 };
 
-/// Whether a path is named like an image that can be read (JPEG, PNG).
+/// Whether a path is named like an image that can be read (JPEG, PNG, WebP,
+/// BMP).
 bool isImagePath(llvm::StringRef path);
-/// Reads a JPEG or PNG file, by its content, as red, green and blue. An alpha
-/// channel is dropped. Errors name the file.
+/// Reads a JPEG, PNG, WebP or BMP file, by its content, as red, green and blue.
+/// An alpha channel is dropped. Errors name the file.
 llvm::Expected<Image> readImage(llvm::StringRef path);
+/// Reads a BMP file in memory; empty if it worked, else what is wrong.
+std::string decodeBmp(llvm::StringRef bytes, Image &image);
+/// Larger images are taken for damaged ones.
+inline constexpr uint32_t maxImageSide = 65500;
+inline constexpr uint64_t maxImagePixels = 1u << 28;
+
 /// Luma of an image, as ITU-R 601 weighs the channels.
 Image toGray(const Image &image);
 

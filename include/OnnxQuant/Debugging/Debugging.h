@@ -10,6 +10,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <functional>
+#include <map>
 
 namespace onnxquant {
 
@@ -29,6 +31,8 @@ struct StoredAs {
 /// A weight or a bias.
 struct DebugWeight {
   std::string name, node;
+  /// The tensor that the node multiplies by weights.
+  std::string input;
   /// `weight` or `bias`.
   std::string kind;
   StoredAs stored;
@@ -39,6 +43,17 @@ struct DebugWeight {
   double saturated = 0;
   /// The scale isn't written beside the weight, and was fitted.
   bool fitted = false;
+  /// A bias that was moved on purpose, to make up for the error of its weights:
+  /// with it the means of the node's results are closer to the float model's.
+  bool corrected = false;
+};
+
+/// Something to try.
+struct Advice {
+  std::string text;
+  /// The option of `onnxq quantize` that does it, and its value; empty if
+  /// quantizing again does.
+  std::string option, value;
 };
 
 /// A tensor that is computed, in both models.
@@ -60,10 +75,11 @@ struct DebugTensor {
   /// The node on the quantized model's operands with float weights, against
   /// what it really gave.
   std::optional<ErrorSums> local;
-  /// A graph's output.
+  /// A graph's output, and what it is called as such.
   bool isOutput = false;
+  std::string outputName;
   /// What to try; empty if the tensor is well.
-  std::vector<std::string> advice;
+  std::vector<Advice> advice;
 
   /// Decibels; none where there is nothing to compare.
   std::optional<double> qdqError() const;
@@ -72,6 +88,60 @@ struct DebugTensor {
   /// What this tensor and its node add to the error: noise to signal.
   double added() const;
   double saturatedShare() const;
+  bool isInput() const { return opType == "input"; }
+  /// The samples are not what the input's range was found with.
+  bool isMismatch() const;
+};
+
+/// What one sample showed.
+struct DebugSample {
+  int64_t index = 0;
+  std::string file;
+  /// Energies at the outputs.
+  double signal = 0, noise = 0;
+  /// The tensor with the largest share of values beyond its range, if any are.
+  std::string cutTensor;
+  double cutShare = 0;
+
+  double noiseShare() const;
+};
+
+/// A node of the float graph, for drawings.
+struct DebugNode {
+  std::string name, op;
+  /// Its results.
+  std::vector<std::string> tensors;
+  /// The nodes that it reads from, by their places.
+  std::vector<int64_t> sources;
+};
+
+/// How to quantize better, and what that gave when it was tried.
+struct Proposal {
+  std::string command;
+  /// What it changes, in words.
+  std::vector<std::string> changes;
+  /// Decibels at the outputs.
+  double before = 0, after = 0;
+  /// The samples that it was judged by are also those that gave it its ranges:
+  /// on others it may gain less.
+  bool sameSamples = false;
+};
+
+/// How the comparison was made, for those who find its report later.
+struct DebugRun {
+  std::string command, version, date, machine;
+  std::vector<std::string> data;
+};
+
+/// What the result comes to.
+enum class Verdict {
+  /// The data doesn't go with the model; nothing else is judged.
+  InputMismatch,
+  /// Some layers stand out.
+  Layers,
+  /// The outputs are bad, but no layer stands out.
+  Spread,
+  Good
 };
 
 struct DebugResult {
@@ -84,7 +154,31 @@ struct DebugResult {
   std::vector<DebugWeight> weights;
   /// Quantized tensors that the float model has no counterpart of.
   std::vector<std::string> unmatched;
+  /// What else is to be known: branches, samples that were left out.
+  std::vector<std::string> notes;
+  std::vector<DebugSample> perSample;
+  /// The graph that is compared with.
+  std::vector<DebugNode> graph;
+  /// Nodes of the quantized model, and those of the float model that they stand
+  /// for.
+  std::map<std::string, std::string> standsFor;
 
+  /// Added to the result by who asked for it.
+  DebugRun run;
+  std::optional<Proposal> proposal;
+  /// Milliseconds of nodes of the float model in a run of the quantized one,
+  /// and of the whole run.
+  std::map<std::string, double> milliseconds;
+  double totalMilliseconds = 0;
+  /// Decibels at the outputs if only a node is quantized, where that was
+  /// measured.
+  std::map<std::string, double> alone;
+  /// The result of another run, as `toJson` gives it; null if there is none.
+  llvm::json::Value other = nullptr;
+
+  Verdict verdict() const;
+  /// The output with the most noise; null without outputs.
+  const DebugTensor *worstOutput() const;
   /// Indices of tensors, those that add most error first.
   std::vector<size_t> ranking() const;
   llvm::json::Value toJson() const;
@@ -97,11 +191,22 @@ struct DebugResult {
 struct DebugOptions {
   DataOptions data;
   bool quiet = false;
+  /// Asked between runs; true ends the work.
+  std::function<bool()> interrupted;
 };
+
+/// Whether a model has nodes or tensors that are quantized.
+bool isQuantizedModel(mlir::ModuleOp module);
+
+/// How a model seems to have been quantized: options of `onnxq quantize` that
+/// are not the default.
+std::vector<std::pair<std::string, std::string>>
+guessQuantizeOptions(mlir::ModuleOp module);
 
 /// Runs samples through both models and compares. `prepared` is the float model
 /// prepared for quantization, and is used where it matches better; it may be
-/// null. The modules are consumed. Errors are diagnostics.
+/// null. Branches of If that samples take are looked into, and bodies of Loop
+/// and Scan. Errors are diagnostics.
 llvm::FailureOr<DebugResult>
 debugModels(mlir::ModuleOp real, mlir::ModuleOp prepared, mlir::ModuleOp quant,
             Executor &executor, const DebugOptions &options);

@@ -15,11 +15,17 @@ namespace onnxquant {
 /// Extremes and energies of one channel.
 struct ChannelErrors {
   double signal = 0, noise = 0;
+  /// Of what the others lack, and how many there are.
+  double difference = 0;
+  int64_t count = 0;
   float min = std::numeric_limits<float>::infinity(),
         max = -std::numeric_limits<float>::infinity();
   float otherMin = std::numeric_limits<float>::infinity(),
         otherMax = -std::numeric_limits<float>::infinity();
 
+  double meanDifference() const {
+    return count ? difference / static_cast<double>(count) : 0;
+  }
   /// Numbers that vary became one.
   bool isDead() const { return otherMin == otherMax && min < max; }
 };
@@ -45,6 +51,8 @@ struct ErrorSums {
   double decibels() const;
   /// Noise to signal as energies, as F36 bounds them.
   double noiseToSignal() const;
+  /// |x - y| / |x|: the share of the signal that the noise is.
+  double noiseShare() const;
   double cosine() const;
   /// The channel with the lowest signal to noise, and that in decibels.
   std::optional<std::pair<int64_t, double>> worstChannel() const;

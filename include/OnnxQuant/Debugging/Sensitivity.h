@@ -14,6 +14,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <functional>
+#include <optional>
 
 namespace onnxquant {
 
@@ -37,8 +38,14 @@ llvm::FailureOr<std::vector<SwitchedLayer>> addSwitches(mlir::ModuleOp real,
 struct LayerSensitivity {
   SwitchedLayer layer;
   /// Decibels at the outputs with only this layer quantized, and with all
-  /// others.
-  double only = 0, without = 0;
+  /// others; none if the time was up before.
+  std::optional<double> only, without;
+};
+
+/// Layers to leave in float, and the decibels at the outputs then.
+struct FloatLayers {
+  std::vector<std::string> nodes;
+  double decibels = 0;
 };
 
 struct SensitivityResult {
@@ -47,6 +54,11 @@ struct SensitivityResult {
   double all = 0;
   /// In the graph's order.
   std::vector<LayerSensitivity> layers;
+  /// The fewest layers that bring most of what leaving layers out can bring;
+  /// none if that is next to nothing.
+  std::optional<FloatLayers> suggestion;
+  /// A command that leaves them out; empty if nobody wrote one.
+  std::string command;
 
   /// Indices, the layers that cost most alone first.
   std::vector<size_t> ranking() const;
@@ -57,11 +69,15 @@ struct SensitivityResult {
 struct SensitivityOptions {
   DataOptions data;
   bool quiet = false;
+  /// How long to run samples, about; 0: until all have been.
+  double seconds = 0;
   std::function<bool()> interrupted;
 };
 
-/// Runs samples with each layer switched on alone and off alone. The modules
-/// are as for `addSwitches`, and are consumed. Errors are diagnostics.
+/// Runs samples with each layer switched on alone and off alone, then with the
+/// worst of them off together. The modules are as for `addSwitches`, and are
+/// consumed; of an If, the branch that the first sample takes is looked into.
+/// Errors are diagnostics.
 llvm::FailureOr<SensitivityResult>
 measureSensitivity(mlir::ModuleOp real, mlir::ModuleOp quant,
                    Executor &executor, const SensitivityOptions &options);

@@ -18,6 +18,8 @@ struct Metrics {
   bool top1 = false, top5 = false, coco = false;
   /// These need a reference.
   bool sqnr = false, cosine = false, agreement = false;
+  /// Nobody asked for the agreement: it is told where it means something.
+  bool agreementIfClasses = false;
 
   bool needsLabels() const { return top1 || top5; }
   bool needsReference() const { return sqnr || cosine || agreement; }
@@ -47,16 +49,31 @@ int64_t bestClass(llvm::ArrayRef<double> scores);
 /// Two models' outputs beside each other.
 struct Likeness {
   double signal = 0, noise = 0, dot = 0, other = 0;
-  int64_t samples = 0, agreements = 0;
+  /// Rows along the last axis, and how many have the same best class; samples,
+  /// and how many have that in all their rows.
+  int64_t rows = 0, agreements = 0, samples = 0, equalSamples = 0;
   void add(double right, double mine);
+  /// Counts the rows of an output of some samples.
+  void addClasses(const HostTensor &right, const HostTensor &mine,
+                  int64_t samples);
+  double agreement() const;
+  double equalShare() const;
   double sqnr() const;
   double cosine() const;
 };
+
+/// The classes of an output: its last dimension, ones behind it left out.
+int64_t classesOf(const HostTensor &output);
+/// Whether rows along the last axis are scores of classes: a vector for each
+/// sample, or rows of probabilities or of their logarithms. Maps, boxes and
+/// hidden states are not.
+bool hasClassScores(const HostTensor &output);
 
 /// Times of runs, in milliseconds.
 class Latencies {
 public:
   void add(double milliseconds) { times.push_back(milliseconds); }
+  void clear() { times.clear(); }
   bool empty() const { return times.empty(); }
   /// The time that a share of the runs didn't exceed.
   double quantile(double share) const;
@@ -89,26 +106,33 @@ struct EvaluationResult {
 struct EvaluationOptions {
   Metrics metrics;
   DataOptions data;
-  /// The output that scores or boxes are read from; empty: the first.
+  /// The output that scores or boxes are read from; empty: the first. Of boxes
+  /// in several heads: their outputs, separated by commas; empty: all.
   std::string output;
   /// A file of labels, or of annotations; empty: folders are classes.
   std::string labels;
-  /// How outputs mean boxes.
+  /// How outputs mean boxes, and how pictures were put into tensors that hold
+  /// them; none: they were stretched.
   DecodeOptions boxes;
+  enum class Fit { Stretched, Letterboxed, TopLeft };
+  std::optional<Fit> fit;
   bool quiet = false;
   /// Asked between runs; true ends the work.
   std::function<bool()> interrupted;
 };
 
-/// Compiles a model for samples like this one; `name` is in its results.
-using MakeProgram =
-    std::function<llvm::Expected<std::unique_ptr<Program>>(const Tensors &)>;
+/// Compiles a model: for samples of this one's sizes, or, where `open`, for all
+/// sizes that the model takes.
+using MakeProgram = std::function<llvm::Expected<std::unique_ptr<Program>>(
+    const Tensors &sample, bool open)>;
 
 /// A model to be evaluated.
 struct ModelSource {
   std::string name;
   int64_t bytes = 0;
   std::vector<InputInfo> inputs;
+  /// Compiled already: it takes the sizes that it takes.
+  bool isCompiled = false;
   MakeProgram make;
 };
 

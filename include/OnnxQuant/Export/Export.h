@@ -17,6 +17,9 @@ struct ExportOptions {
   std::string externalDataLocation;
   /// Give every such tensor a file of its own, named after it, instead.
   bool filePerTensor = false;
+  /// The highest opset that the model may have; 0 for any. A model of a later
+  /// one is brought down to it where its operators can be said there.
+  int64_t maxOpset = 0;
   /// At most this much is written into the model file itself.
   int64_t maxModelBytes = (int64_t(1) << 31) - (int64_t(1) << 20);
 };
@@ -26,6 +29,10 @@ struct ExportOptions {
 /// modules give equal bytes.
 llvm::LogicalResult exportModel(mlir::ModuleOp module, llvm::StringRef path,
                                 const ExportOptions &options = {});
+
+/// The same bytes to a stream. Fails, before anything is written, where they
+/// would not fit into one protobuf message.
+llvm::LogicalResult exportModel(mlir::ModuleOp module, llvm::raw_ostream &os);
 
 } // namespace onnxquant
 

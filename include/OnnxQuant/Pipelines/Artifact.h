@@ -19,13 +19,16 @@ bool isArtifact(llvm::StringRef path);
 llvm::LogicalResult writeArtifact(mlir::ModuleOp module, llvm::StringRef path,
                                   const CompileOptions &options);
 
+/// What compiled code becomes: code in this process, a shared library (which
+/// defines `onnxq_get_model`), or an object, which is linked of several or made
+/// as one.
+enum class CodeKind { InProcess, Library, Object, SingleObject };
+
 /// Compiles a module of the `onnx` dialect (which is consumed), or finds it in
-/// the cache. With `hasGetter`, `onnxq_get_model` is defined; `single` makes
-/// one object. Errors are diagnostics.
-llvm::FailureOr<CompiledModel> compileToObjects(mlir::ModuleOp module,
-                                                const CompileOptions &options,
-                                                bool hasGetter = false,
-                                                bool single = false);
+/// the cache. Errors are diagnostics.
+llvm::FailureOr<CompiledModel>
+compileToObjects(mlir::ModuleOp module, const CompileOptions &options,
+                 CodeKind kind = CodeKind::InProcess);
 
 } // namespace onnxquant
 

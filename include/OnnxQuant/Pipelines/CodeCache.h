@@ -20,8 +20,8 @@ struct CompiledModel {
 };
 
 /// A folder of compiled models. Entries appear whole or not at all, so any
-/// number of processes can use it at the same time; one that was damaged is as
-/// good as none.
+/// number of processes can use it at the same time; one that was damaged, or
+/// that isn't a file of this user's, is as good as none.
 class CodeCache {
 public:
   /// Without a folder, nothing is found and nothing is kept.

@@ -22,6 +22,9 @@ enum class KernelReport {
 
 struct CompileOptions {
   TargetOptions target;
+  /// Further targets of a file with compiled code: the best that the processor
+  /// has runs. All are for the same machine.
+  std::vector<TargetOptions> otherTargets;
   /// Prefix of the emitted symbols.
   std::string name = "model";
   /// Check at run time that every access to a buffer is in its bounds.
@@ -31,6 +34,8 @@ struct CompileOptions {
   bool prepare = true;
   /// Iterations after which a Loop fails; 0 lets it run on.
   int64_t maxIterations = 0;
+  /// Bytes that a run's tensors may take; 0 for any number.
+  int64_t maxMemory = 0;
   /// Compute 3x3 convolutions by fewer products where that is faster.
   bool winograd = true;
   /// Threads that a run uses.
@@ -65,7 +70,8 @@ void registerCompilePipelines();
 llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module,
                                 const CompileOptions &options);
 
-/// Compiles a module (which is consumed) and loads it into this process.
+/// Compiles a module (which is consumed) and loads it into this process, whose
+/// limits hold for its runs where the options have none.
 llvm::FailureOr<std::unique_ptr<LoadedObject>>
 compileAndLoad(mlir::ModuleOp module, const CompileOptions &options);
 

@@ -9,9 +9,15 @@
 
 namespace onnxquant {
 
-/// Reads `.onnx`, `.mlir` or `.mlirbc`; `-` is MLIR on standard input.
-mlir::OwningOpRef<mlir::ModuleOp> readModel(llvm::StringRef path,
-                                            mlir::MLIRContext *context);
+/// Whether bytecode is read that has no checksum of ours, or a wrong one.
+/// MLIR's reader isn't made for files of strangers: damaged ones can do harm.
+enum class Bytecode { Checked, Trusted };
+
+/// Reads `.onnx`, `.mlir`, `.mlirbc`, or `.espdl` as the integer graph that the
+/// chip computes; `-` is MLIR on standard input.
+mlir::OwningOpRef<mlir::ModuleOp>
+readModel(llvm::StringRef path, mlir::MLIRContext *context,
+          Bytecode bytecode = Bytecode::Checked);
 
 /// Whether `writeModel` knows the extension of `path`.
 bool isModelOutput(llvm::StringRef path);
@@ -20,6 +26,10 @@ bool isModelOutput(llvm::StringRef path);
 /// Fails on other extensions.
 llvm::LogicalResult writeModel(mlir::ModuleOp module, llvm::StringRef path,
                                const ExportOptions &options = {});
+
+/// Writes bytecode with a checksum that `readModel` looks for. It holds no
+/// names of files: locations keep the nodes' names only.
+llvm::LogicalResult writeBytecode(mlir::ModuleOp module, llvm::raw_ostream &os);
 
 } // namespace onnxquant
 

@@ -19,6 +19,12 @@ struct QuantizePipelineOptions {
   std::function<void(const QuantizeReport &)> sink;
 };
 
+/// Prepares a float model, as all do that quantize or calibrate, so that their
+/// tensors are the same; without `preprocess`, only shapes are inferred. No
+/// node is made that the opset `maxOpset` doesn't have; 0 is any.
+llvm::Error buildPreparation(mlir::OpPassManager &pm, bool preprocess,
+                             int64_t maxOpset = 0);
+
 /// Preparation, ranges, quantization.
 llvm::Error buildQuantizePipeline(mlir::OpPassManager &pm,
                                   const QuantizePipelineOptions &options);

@@ -34,10 +34,12 @@ llvm::Expected<std::vector<HostTensor>> readInputs(llvm::StringRef argument);
 
 /// Puts tensors into the model's order by name; those without a name fill the
 /// rest in order. With a seed, inputs that are still missing become random
-/// ones, with 1 for open sizes. Types and shapes are checked.
+/// ones, with 1 for open sizes. Types and shapes are checked; `notes` tell of
+/// inputs whose elements were converted.
 llvm::Expected<std::vector<HostTensor>>
 matchInputs(const std::vector<InputSpec> &specs,
-            std::vector<HostTensor> tensors, std::optional<uint64_t> seed);
+            std::vector<HostTensor> tensors, std::optional<uint64_t> seed,
+            std::vector<std::string> *notes = nullptr);
 
 /// Shapes as `NAME=1x3x224x224`, one for each tensor, for specializing.
 std::vector<std::string> shapesOf(const std::vector<HostTensor> &tensors);

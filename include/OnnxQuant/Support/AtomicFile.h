@@ -3,6 +3,7 @@
 #ifndef ONNXQUANT_SUPPORT_ATOMICFILE_H
 #define ONNXQUANT_SUPPORT_ATOMICFILE_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 #include <memory>
@@ -10,26 +11,37 @@
 
 namespace onnxquant {
 
-/// Writes to a temporary file beside `path`; `commit` renames it into place.
-/// Without `commit` nothing is left behind. A path of `-` is standard output;
-/// devices and pipes are written to as they are.
+/// Writes to a file without a name, or to a temporary one beside `path` where
+/// the system has no such files; `commit` puts it into place. Without `commit`
+/// nothing is left behind. A path of `-` is standard output; devices and pipes
+/// are written to as they are.
 class AtomicFile {
 public:
   static llvm::Expected<std::unique_ptr<AtomicFile>>
   create(llvm::StringRef path);
   ~AtomicFile();
 
-  llvm::raw_fd_ostream &os() { return *stream; }
-  /// Flushes and renames; names the path in the error.
+  llvm::raw_pwrite_stream &os();
+  /// Flushes and puts the file into place; names the path in the error.
   llvm::Error commit();
 
 private:
+  class Stream;
+
   AtomicFile() = default;
+  void forget();
+  friend llvm::Error commitTogether(llvm::ArrayRef<AtomicFile *> files);
 
   std::string path;
   std::string temporary;
-  std::unique_ptr<llvm::raw_fd_ostream> stream;
+  bool isNameless = false;
+  std::unique_ptr<Stream> stream;
 };
+
+/// Puts several files into place that are one output: all of them, or none. The
+/// old files stay as they are if one of the new ones can't be written, and also
+/// if this process is killed at any moment.
+llvm::Error commitTogether(llvm::ArrayRef<AtomicFile *> files);
 
 /// Whether `path` can be created or replaced: its folder is there and can be
 /// written to. To be asked before long work whose result goes there.

@@ -19,6 +19,9 @@ std::string nearestName(llvm::StringRef name,
 std::string suggestName(llvm::StringRef name,
                         llvm::ArrayRef<std::string> candidates);
 
+/// `'a', 'b' and 'c'`; of many, the first and how many more there are.
+std::string listNames(llvm::ArrayRef<std::string> names);
+
 } // namespace onnxquant
 
 #endif // ONNXQUANT_SUPPORT_NEARESTNAME_H

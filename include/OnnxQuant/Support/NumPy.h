@@ -3,6 +3,7 @@
 #ifndef ONNXQUANT_SUPPORT_NUMPY_H
 #define ONNXQUANT_SUPPORT_NUMPY_H
 
+#include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Support/HostTensor.h"
 
 namespace onnxquant {
@@ -27,7 +28,11 @@ struct NpzEntry {
 /// are compared, a part of the file at a time.
 llvm::Expected<std::vector<NpzEntry>> listNpz(llvm::StringRef path);
 
-/// Writes an array. Types that NumPy doesn't have are written as their bits.
+/// Writes an array to a file that has yet to be put into place. Types that
+/// NumPy doesn't have are written as their bits.
+llvm::Expected<std::unique_ptr<AtomicFile>> prepareNpy(const HostTensor &tensor,
+                                                       llvm::StringRef path);
+/// Writes an array.
 llvm::Error writeNpy(const HostTensor &tensor, llvm::StringRef path);
 
 /// NumPy's name of an ONNX type, such as `<f4`; empty if models don't have it.

@@ -29,6 +29,8 @@ struct ModelDescription {
   int64_t threads = 1;
   /// LLVM's names of system and processor.
   std::string triple, cpu;
+  /// A line on each target: its name, and the features that code for it needs.
+  std::vector<std::string> targets;
 };
 
 /// A header in plain C that needs no other: names, shapes, sizes, the run

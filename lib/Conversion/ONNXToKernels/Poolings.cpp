@@ -303,6 +303,14 @@ Value kernels::makeScalar(ImplicitLocOpBuilder &b, Value tensor) {
   SmallVector<Value> first;
   if (type.getRank() > 0)
     first.assign(type.getRank(), arith::ConstantIndexOp::create(b, 0));
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    if (type.isDynamicDim(axis))
+      cf::AssertOp::create(
+          b,
+          arith::CmpIOp::create(b, arith::CmpIPredicate::sgt,
+                                tensor::DimOp::create(b, stored, axis),
+                                first[axis]),
+          b.getStringAttr("a scale or zero point has no element"));
   return tensor::ExtractOp::create(b, stored, first);
 }
 

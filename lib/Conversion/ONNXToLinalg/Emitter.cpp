@@ -22,6 +22,32 @@ void Emitter::check(Value condition, const Twine &message) {
                        getStringAttr("node '" + nodeName + "': " + message));
 }
 
+void Emitter::checkRead(Tensor tensor, ArrayRef<Value> indices) {
+  for (auto [axis, position] : llvm::enumerate(indices)) {
+    std::optional<int64_t> known = getConstantIntValue(position);
+    int64_t stated = tensor.shape()[axis];
+    if (!known || (!ShapedType::isDynamic(stated) && *known < stated))
+      continue;
+    // An element at a fixed place, such as the only one: nothing else tells
+    // that it is there. Loops have no checks: it is made before them.
+    OpBuilder::InsertionGuard guard(*this);
+    if (getInsertionBlock() != op->getBlock()) {
+      Region *region = tensor.value.getParentRegion();
+      if (!region || !region->isAncestor(op->getParentRegion()))
+        continue;
+      setInsertionPoint(op);
+    }
+    auto checked = checkedReads.try_emplace({tensor.value, axis}, *known);
+    if (!checked.second && checked.first->second >= *known)
+      continue;
+    checked.first->second = *known;
+    check(cmpIndex(arith::CmpIPredicate::sgt, asValue(size(tensor, axis)),
+                   index(*known)),
+          "an operand that needs " + Twine(*known + 1) +
+              (*known == 0 ? " element" : " elements") + " has fewer");
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Sizes and indices
 //===----------------------------------------------------------------------===//
@@ -241,6 +267,22 @@ static std::optional<AffineMap> broadcastMap(Emitter &e, Tensor input,
   return AffineMap::get(sizes.size(), 0, exprs, e.getContext());
 }
 
+/// Checks that an input whose sizes are open has those of the result, or ones.
+static void checkBroadcast(Emitter &e, Tensor input,
+                           ArrayRef<OpFoldResult> sizes) {
+  int64_t offset = static_cast<int64_t>(sizes.size()) - input.rank();
+  for (int64_t i = 0; i < input.rank(); ++i) {
+    OpFoldResult in = e.size(input, i), out = sizes[offset + i];
+    if (e.constant(in) == 1 || in == out || (e.constant(in) && e.constant(out)))
+      continue;
+    Value x = e.asValue(in);
+    Value isOne = e.cmpIndex(arith::CmpIPredicate::eq, x, e.index(1));
+    Value isSame = e.cmpIndex(arith::CmpIPredicate::eq, x, e.asValue(out));
+    e.check(e.createOrFold<arith::OrIOp>(isOne, isSame),
+            "sizes of operands don't go together");
+  }
+}
+
 /// Indices into an input that may broadcast at run time.
 static Indices broadcastIndices(Emitter &e, Tensor input, size_t rank) {
   Indices indices;
@@ -269,8 +311,10 @@ Tensor Emitter::map(ArrayRef<Tensor> inputs, ArrayRef<OpFoldResult> sizes,
   for (Tensor input : inputs) {
     std::optional<AffineMap> affine = broadcastMap(*this, input, sizes);
     position.push_back(affine ? static_cast<int>(operands.size()) : -1);
-    if (!affine)
+    if (!affine) {
+      checkBroadcast(*this, input, sizes);
       continue;
+    }
     operands.push_back(input.value);
     maps.push_back(*affine);
   }

@@ -173,7 +173,13 @@ public:
   void check(mlir::Value condition, const llvm::Twine &message);
 
 private:
+  /// Checks that an element at a fixed place is there, where the type leaves it
+  /// open.
+  void checkRead(Tensor tensor, llvm::ArrayRef<mlir::Value> indices);
+
   mlir::Operation *op;
+  /// Places along axes of tensors that were checked.
+  llvm::DenseMap<std::pair<mlir::Value, size_t>, int64_t> checkedReads;
   std::string nodeName;
 };
 

@@ -337,6 +337,7 @@ Value Emitter::store(Scalar scalar) {
 }
 
 Scalar Emitter::read(Tensor tensor, ArrayRef<Value> indices) {
+  checkRead(tensor, indices);
   return load(tensor::ExtractOp::create(*this, tensor.value, indices),
               tensor.elementType);
 }

@@ -11,6 +11,13 @@ using namespace onnxquant;
 using namespace onnxquant::lowering;
 namespace window = onnxquant::onnx::window;
 
+/// An image without elements has nothing to pool.
+static void checkImage(Emitter &e, Tensor x) {
+  for (int64_t axis = 2; axis < x.rank(); ++axis)
+    checkAtLeast(e, e.size(x, axis), e.getIndexAttr(1),
+                 "the image has no elements");
+}
+
 //===----------------------------------------------------------------------===//
 // MaxPool
 //===----------------------------------------------------------------------===//
@@ -88,6 +95,7 @@ struct LowerMaxPool : OpLowering<onnx::MaxPoolOp> {
   Results lower(onnx::MaxPoolOp op, Operands operands,
                 Emitter &e) const override {
     Tensor x = operands[0];
+    checkImage(e, x);
     WindowSizes window = getWindowSizes(e, op, x);
     Scalar least = e.lowest(x.elementType);
     Tensor padded = padForWindow(e, x, window, least);
@@ -143,6 +151,7 @@ Results LowerAveragePool::lower(onnx::AveragePoolOp op, Operands operands,
                                 Emitter &e) const {
   Tensor x = operands[0];
   Type type = x.elementType, sumType = accumulatorTypeFor(type);
+  checkImage(e, x);
   WindowSizes window = getWindowSizes(e, op, x);
   Tensor padded = padForWindow(e, x, window, e.number(0, type));
   Tensor sums = reduceWindows(e, padded, window, e.number(0, sumType),
@@ -214,6 +223,7 @@ struct LowerLpPool : OpLowering<onnx::LpPoolOp> {
                 Emitter &e) const override {
     Tensor x = operands[0];
     Type type = x.elementType, sumType = accumulatorTypeFor(type);
+    checkImage(e, x);
     WindowSizes window = getWindowSizes(e, op, x);
     Tensor padded = padForWindow(e, x, window, e.number(0, type));
     Tensor sums = reduceWindows(
@@ -243,6 +253,7 @@ struct LowerGlobalAveragePool : OpLowering<onnx::GlobalAveragePoolOp> {
                 Emitter &e) const override {
     Tensor x = operands[0];
     Type type = x.elementType, sumType = accumulatorTypeFor(type);
+    checkImage(e, x);
     Sizes sizes = e.sizes(x);
     Value count = e.asValue(e.productOf(ArrayRef(sizes).drop_front(2)));
     Scalar divisor = {
@@ -262,6 +273,7 @@ struct LowerGlobalLpPool : OpLowering<onnx::GlobalLpPoolOp> {
                 Emitter &e) const override {
     Tensor x = operands[0];
     Type type = x.elementType, sumType = accumulatorTypeFor(type);
+    checkImage(e, x);
     Tensor sums =
         e.reduce(x, getSpatialAxes(x), /*keepDims=*/true, e.number(0, sumType),
                  [&](Scalar v, Scalar sum) {
@@ -276,6 +288,7 @@ struct LowerGlobalMaxPool : OpLowering<onnx::GlobalMaxPoolOp> {
   Results lower(onnx::GlobalMaxPoolOp op, Operands operands,
                 Emitter &e) const override {
     Tensor x = operands[0];
+    checkImage(e, x);
     Tensor y = e.reduce(x, getSpatialAxes(x), /*keepDims=*/true,
                         e.lowest(x.elementType),
                         [&](Scalar v, Scalar max) { return e.max(max, v); });

@@ -13,6 +13,10 @@ static Scalar toFloat(Emitter &e, Value index, Type type) {
   return {arith::SIToFPOp::create(e, computeType(type), e.toI64(index)), type};
 }
 
+/// The most samples that an element of a result may be made of: as many as an
+/// image of 4096 by 4096 has elements.
+static constexpr int64_t mostSamples = int64_t(1) << 24;
+
 /// A whole number as an index from `least` to `most`; NaN as `least`.
 static Value boundedIndex(Emitter &e, Scalar x, double least, double most) {
   Value low = e.number(least, x.elementType).value;
@@ -169,6 +173,21 @@ Results LowerRoiAlign::lower(onnx::RoiAlignOp op, Operands operands,
                                e.toIndex(image.value), batches);
            });
   RoiSampler sampler{e, op, x, rois, type};
+  Value count = e.asValue(e.size(rois, 0));
+  Value yes = arith::ConstantIntOp::create(e, 1, 1);
+  // Sizes of regions are numbers of the run: what they ask for is checked
+  // before anything is sampled.
+  Value bounded =
+      loop(e, e.index(0), count, yes, [&](Value region, ValueRange carried) {
+        Value samples = e.mulIndex(sampler.getAxis(region, true).samples,
+                                   sampler.getAxis(region, false).samples);
+        Value fits = e.cmpIndex(arith::CmpIPredicate::sle, samples,
+                                e.index(mostSamples));
+        return SmallVector<Value>{
+            e.createOrFold<arith::AndIOp>(carried[0], fits)};
+      })[0];
+  e.check(bounded, "a region asks for more than " + Twine(mostSamples) +
+                       " samples of an element");
   Sizes sizes = {e.size(rois, 0), e.size(x, 1),
                  e.getIndexAttr(op.getOutputHeight()),
                  e.getIndexAttr(op.getOutputWidth())};

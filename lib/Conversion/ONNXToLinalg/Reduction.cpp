@@ -164,6 +164,8 @@ template <typename OpTy> struct LowerSum : OpLowering<OpTy> {
   using OpLowering<OpTy>::OpLowering;
   virtual Scalar term(Emitter &e, Scalar x) const { return x; }
   virtual Scalar last(Emitter &e, Scalar sum, Value count) const { return sum; }
+  /// What must hold for the number of elements of a sum.
+  virtual void checkCount(Emitter &e, Value count) const {}
 
   Results lower(OpTy op, Operands operands, Emitter &e) const override {
     Reducer reducer(op, operands[0], operands[1], op.getKeepdims() != 0,
@@ -178,6 +180,7 @@ template <typename OpTy> struct LowerSum : OpLowering<OpTy> {
                            return e.add(total, term(e, e.cast(x, sumType)));
                          });
     Value count = reducer.count();
+    checkCount(e, count);
     Tensor result = e.map({sum}, sumType, [&](ArrayRef<Scalar> x) {
       return last(e, x[0], count);
     });
@@ -219,6 +222,10 @@ struct LowerReduceLogSum : LowerSum<ir::ReduceLogSumOp> {
 };
 struct LowerReduceMean : LowerSum<ir::ReduceMeanOp> {
   using LowerSum::LowerSum;
+  void checkCount(Emitter &e, Value count) const override {
+    checkAtLeast(e, count, e.getIndexAttr(1),
+                 "there is no mean of an axis without elements");
+  }
   Scalar last(Emitter &e, Scalar sum, Value count) const override {
     Scalar n = e.cast({e.toI64(count), e.getI64Type()}, sum.elementType);
     if (!isFloat(sum.elementType))
@@ -299,6 +306,8 @@ template <typename OpTy, bool greatest> struct LowerArg : OpLowering<OpTy> {
     kept[axis] = e.getIndexAttr(1);
     dropped.erase(dropped.begin() + axis);
     Value length = e.asValue(sizes[axis]);
+    checkAtLeast(e, sizes[axis], e.getIndexAttr(1),
+                 "the axis to look along has no elements");
     Tensor found = e.generate(kept, e.getI64Type(), [&](ArrayRef<Value> at) {
       Indices place(at.begin(), at.end());
       place[axis] = e.index(0);

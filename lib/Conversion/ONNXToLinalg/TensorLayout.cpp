@@ -35,10 +35,33 @@ struct LowerConcat : OpLowering<onnx::ConcatOp> {
                 Emitter &e) const override {
     if (operands.size() == 1)
       return SmallVector<Value>{operands[0].value};
+    // Parts are put into a tensor one after the other, and to decide which of
+    // them can be in place takes time that grows faster than their number.
+    constexpr size_t mostParts = 32;
+    SmallVector<Tensor> parts(operands.all());
+    while (parts.size() > mostParts) {
+      SmallVector<Tensor> joined;
+      for (size_t first = 0; first < parts.size(); first += mostParts)
+        joined.push_back(
+            join(op,
+                 ArrayRef(parts).slice(
+                     first, std::min(mostParts, parts.size() - first)),
+                 e, /*isResult=*/false));
+      parts = std::move(joined);
+    }
+    return SmallVector<Value>{join(op, parts, e, /*isResult=*/true).value};
+  }
+
+private:
+  /// Joins some of the operands, or all of them.
+  static Tensor join(onnx::ConcatOp op, ArrayRef<Tensor> operands, Emitter &e,
+                     bool isResult) {
+    if (operands.size() == 1)
+      return operands[0];
     int64_t rank = operands[0].rank();
     int64_t axis = normalAxis(op.getAxis(), rank);
     Sizes sizes = e.sizes(operands[0]);
-    for (Tensor operand : operands.all().drop_front()) {
+    for (Tensor operand : operands.drop_front()) {
       Sizes next = e.sizes(operand);
       for (int64_t d = 0; d < rank; ++d) {
         if (d == axis) {
@@ -51,13 +74,15 @@ struct LowerConcat : OpLowering<onnx::ConcatOp> {
           sizes[d] = next[d];
       }
     }
-    Tensor result = e.empty(agreedSizes(e, op, 0, sizes), resultType(op));
+    if (isResult)
+      sizes = agreedSizes(e, op, 0, sizes);
+    Tensor result = e.empty(sizes, resultType(op));
     Sizes offsets(rank, e.getIndexAttr(0));
     for (Tensor operand : operands) {
       result = putPart(e, operand, result, offsets);
       offsets[axis] = e.addSize(offsets[axis], e.size(operand, axis));
     }
-    return SmallVector<Value>{result.value};
+    return result;
   }
 };
 

@@ -19,6 +19,9 @@ using namespace onnxquant::onnx;
 #include "OnnxQuant/Dialect/ONNX/Ops/Module.cpp.inc"
 
 void ONNXDialect::initialize() {
+  // Text of other compilers has ops of old versions and of their own. They are
+  // carried as they are; running and exporting them says what they are.
+  allowUnknownOperations();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "OnnxQuant/Dialect/ONNX/ONNXTypes.cpp.inc"
@@ -94,8 +97,10 @@ static constexpr StringLiteral constantForms[] = {
     "sparse_value", "value",      "value_float",  "value_floats",
     "value_int",    "value_ints", "value_string", "value_strings"};
 
-/// `onnx.Constant {attrs} dense<...> : type` where the value says the type, and
-/// `onnx.Constant {attrs, value = ...} : type` everywhere else.
+/// `onnx.Constant dense<...> : type` where there is nothing but a value that
+/// says the type, and `onnx.Constant {attrs, value = ...} : type` everywhere
+/// else: onnx-mlir reads and writes these two. Attributes before a value are
+/// read as well.
 ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &state) {
   if (parser.parseOptionalAttrDict(state.attributes))
     return failure();
@@ -121,8 +126,7 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &state) {
 void ConstantOp::print(OpAsmPrinter &printer) {
   Type type = getOutput().getType();
   ElementsAttr value = getValueAttr();
-  if (value && value.getType() == type) {
-    printer.printOptionalAttrDict((*this)->getAttrs(), {"value"});
+  if (value && value.getType() == type && (*this)->getAttrs().size() == 1) {
     printer << ' ';
     printer.printAttribute(value);
     return;

@@ -7,7 +7,24 @@ using namespace mlir;
 using namespace onnxquant;
 namespace ir = onnxquant::onnx;
 
+/// A branch that no sample took has many tensors, and is one thing to know.
+static void reportNeverComputed(ModuleOp module, ArrayRef<std::string> names) {
+  constexpr size_t shown = 3;
+  if (names.empty())
+    return;
+  auto warning = module.emitWarning(names.size() > 1 ? "tensors " : "tensor ");
+  for (size_t i = 0; i < std::min(shown, names.size()); ++i)
+    warning << (i ? ", '" : "'") << names[i] << "'";
+  if (names.size() > shown)
+    warning << " and " << names.size() - shown << " more";
+  warning << (names.size() > 1 ? " were never computed and have no range"
+                               : " was never computed and has no range")
+          << (names.size() > 1 ? ": no sample took their branch"
+                               : ": no sample took its branch");
+}
+
 void onnxquant::reportOddities(ModuleOp module, const StatisticsTable &table) {
+  std::vector<std::string> never;
   for (const auto &[name, s] : table.tensors) {
     if (s.nans + s.infinities + s.sentinels > 0) {
       std::string parts;
@@ -26,11 +43,11 @@ void onnxquant::reportOddities(ModuleOp module, const StatisticsTable &table) {
     if (table.samples == 0)
       continue;
     if (s.executions == 0)
-      module.emitWarning("tensor '")
-          << name << "' was never computed and has no range";
+      never.push_back(name);
     else if (s.count == 0 && s.nans + s.infinities + s.sentinels == 0)
       module.emitWarning("tensor '") << name << "' is empty and has no range";
   }
+  reportNeverComputed(module, never);
 }
 
 LogicalResult onnxquant::annotate(ModuleOp module, const StatisticsTable &table,

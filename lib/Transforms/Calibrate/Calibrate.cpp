@@ -65,6 +65,9 @@ llvm::Error Calibrate::readOptions(CollectOptions &collect) {
   source.limit = limit;
   source.batch = batch;
   source.skipBad = skipBad;
+  source.note = [module = getOperation()](const std::string &message) mutable {
+    module.emitRemark() << message;
+  };
   SampleOptions &image = source.preprocess;
   image.name = preprocess;
   image.size = size;
@@ -72,9 +75,13 @@ llvm::Error Calibrate::readOptions(CollectOptions &collect) {
   image.filter = filter;
   image.layout = layout;
   image.channels = channels;
+  image.letterbox = letterbox;
+  image.multipleOf = multipleOf;
+  image.padAt = padAt;
   for (auto [name, text, target] :
        {std::tuple("mean", mean.getValue(), &image.mean),
-        std::tuple("scale", scale.getValue(), &image.scale)}) {
+        std::tuple("scale", scale.getValue(), &image.scale),
+        std::tuple("pad-color", padColor.getValue(), &image.padColor)}) {
     auto numbers = parseNumbers(name, text);
     if (!numbers)
       return numbers.takeError();
@@ -83,6 +90,30 @@ llvm::Error Calibrate::readOptions(CollectOptions &collect) {
   if (!preprocessPlugin.empty())
     return loadPreprocessPlugin(preprocessPlugin);
   return llvm::Error::success();
+}
+
+FailureOr<StatisticsTable>
+onnxquant::calibrateModule(ModuleOp module, Executor &executor,
+                           CollectOptions options, const TensorChoice &choice,
+                           bool perChannel) {
+  if (choice) {
+    // Unnamed tensors can be chosen too.
+    nameTensors(module);
+    auto names = choice(module);
+    if (failed(names))
+      return failure();
+    // A model that needs no range needs no run.
+    if (names->empty())
+      return StatisticsTable();
+    options.spec.names = std::move(*names);
+  }
+  auto statistics = collectStatistics(module, executor, options);
+  if (failed(statistics))
+    return failure();
+  reportOddities(module, *statistics);
+  if (failed(annotate(module, *statistics, options.method, perChannel)))
+    return failure();
+  return statistics;
 }
 
 LogicalResult Calibrate::calibrate() {
@@ -95,21 +126,10 @@ LogicalResult Calibrate::calibrate() {
   CollectOptions collect;
   if (llvm::Error error = readOptions(collect))
     return fail(std::move(error));
-  if (choice) {
-    // Unnamed tensors can be chosen too.
-    nameTensors(module);
-    auto names = choice(module);
-    if (failed(names))
-      return failure();
-    if (!names->empty())
-      collect.spec.names = std::move(*names);
-  }
   std::unique_ptr<Executor> runner = executor();
-  auto statistics = collectStatistics(module, *runner, collect);
+  auto statistics =
+      calibrateModule(module, *runner, collect, choice, perChannel);
   if (failed(statistics))
-    return failure();
-  reportOddities(module, *statistics);
-  if (failed(annotate(module, *statistics, collect.method, perChannel)))
     return failure();
   numSamples = statistics->samples;
   for (const auto &[name, tensor] : statistics->tensors)

@@ -8,6 +8,10 @@
 // Several samples run at once, each in a thread of its own. What they give is
 // added to the table in the samples' order, so that moving averages, warnings
 // and checkpoints are those of a single thread too.
+//
+// A stream is read by the thread that called, since it may be someone's code
+// that expects it; others run what was read. It is compiled for the shapes of
+// the first sample; one of another shape makes a program with open dimensions.
 
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "OnnxQuant/Calibration/Records.h"
@@ -20,8 +24,10 @@
 #include "llvm/Support/Threading.h"
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <thread>
 
@@ -74,11 +80,26 @@ void onnxquant::specializeInputs(func::FuncOp graph, const Tensors &inputs,
       FunctionType::get(graph.getContext(), types, graph.getResultTypes()));
 }
 
+CompileContext::CompileContext(const DataSet &data,
+                               llvm::ArrayRef<int64_t> samples,
+                               const Tensors &inputs, MLIRContext *context)
+    : handler(context, [text = data.explain("compiled for this sample", samples,
+                                            inputs)](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+          diagnostic.attachNote(
+              UnknownLoc::get(diagnostic.getLocation().getContext()))
+              << text;
+        // Others print it.
+        return failure();
+      }) {}
+
 namespace {
 
 /// Samples that run together, and what became of them.
 struct Batch {
   std::vector<Tensors> samples;
+  /// Their numbers in the data set.
+  std::vector<int64_t> indices;
   /// Why samples were left out.
   std::vector<std::string> skipped;
   /// The sample behind the last.
@@ -88,6 +109,52 @@ struct Batch {
   /// Of the run; the last are the observers' words.
   Tensors outputs;
   double seconds = 0;
+  /// What entered, where that is asked for.
+  bool keepsInputs = false;
+  Tensors inputs;
+  std::vector<SeenInput> seen;
+  /// What runs it.
+  const Program *program = nullptr;
+  int64_t ticket = 0;
+};
+
+/// Batches on their way from the reader to those who run them.
+class BatchQueue {
+public:
+  explicit BatchQueue(size_t room) : room(room) {}
+  /// False if there is no room for a while.
+  bool put(Batch &batch) {
+    std::unique_lock<std::mutex> lock(mutex);
+    if (!changed.wait_for(lock, std::chrono::milliseconds(50),
+                          [&]() { return batches.size() < room; }))
+      return false;
+    batches.push_back(std::move(batch));
+    changed.notify_all();
+    return true;
+  }
+  /// Nothing if no more come.
+  std::optional<Batch> take() {
+    std::unique_lock<std::mutex> lock(mutex);
+    changed.wait(lock, [&]() { return isClosed || !batches.empty(); });
+    if (batches.empty())
+      return std::nullopt;
+    Batch batch = std::move(batches.front());
+    batches.pop_front();
+    changed.notify_all();
+    return batch;
+  }
+  void close() {
+    std::lock_guard<std::mutex> lock(mutex);
+    isClosed = true;
+    changed.notify_all();
+  }
+
+private:
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Batch> batches;
+  size_t room;
+  bool isClosed = false;
 };
 
 /// One calibration under way.
@@ -106,24 +173,34 @@ private:
   LogicalResult resume();
   /// Reads up to a batch of samples from `next` on.
   Batch readBatch();
-  LogicalResult compile(const Tensors &first);
+  LogicalResult compile(const Batch &first);
   /// May run in several threads at once.
   void runBatch(Batch &batch);
   /// Adds what a run gave to the table.
   LogicalResult keep(const Batch &batch);
+  void keepSeen(const Batch &batch);
   void addRecords(llvm::ArrayRef<int64_t> words, int64_t count);
   LogicalResult saveCheckpoint();
   /// Reads and runs batches until there are no more.
   void work(Progress &progress);
+  /// Reads a stream and lets others run what it gives.
+  void feed(Progress &progress);
+  /// Chooses what runs a batch of a stream.
+  LogicalResult chooseProgram(Batch &batch);
+  /// Keeps what a run gave when it is its turn.
+  void keepInTurn(Batch &batch, Progress &progress);
+  bool shouldStop();
   int64_t countWorkers() const;
 
   ModuleOp module;
   Executor &executor;
   const CollectOptions &options;
   std::optional<DataSet> data;
-  OwningOpRef<ModuleOp> copy;
+  OwningOpRef<ModuleOp> copy, openCopy;
   Instrumented instrumented;
-  std::unique_ptr<Program> program;
+  std::unique_ptr<Program> program, openProgram;
+  /// What `program` was compiled for, of a stream.
+  std::vector<std::vector<int64_t>> shapes;
   StatisticsTable table;
   /// Seconds.
   double fastestRun = std::numeric_limits<double>::infinity();
@@ -163,8 +240,14 @@ LogicalResult Collector::open() {
   if (!set)
     return fail(set.takeError());
   data.emplace(std::move(*set));
+  if (options.seen) {
+    const SampleOptions &image = options.data.preprocess;
+    options.seen->hasImages = data->imagePlan();
+    options.seen->isNormalized =
+        !image.mean.empty() || !image.scale.empty() || !image.name.empty();
+  }
   // A shard of a small data set may be empty; the whole must not.
-  if (data->size() == 0 && options.data.shards == 1)
+  if (data->size() == 0 && !data->isStream() && options.data.shards == 1)
     return module.emitError("no samples are left to run");
   copy = OwningOpRef<ModuleOp>(cast<ModuleOp>(module->clone()));
   InstrumentSpec spec = options.spec;
@@ -201,7 +284,7 @@ LogicalResult Collector::resume() {
            mine->second.channels() == statistics.channels() &&
            mine->second.histogram.bins() == statistics.histogram.bins();
   }
-  if (!fits || saved->next > data->size())
+  if (!fits || (!data->isStream() && saved->next > data->size()))
     return module.emitError()
            << options.checkpoint << ": is of another calibration";
   next = saved->next;
@@ -211,11 +294,12 @@ LogicalResult Collector::resume() {
 
 Batch Collector::readBatch() {
   Batch batch;
-  while (next < data->size() &&
-         static_cast<int64_t>(batch.samples.size()) < options.data.batch) {
+  while (static_cast<int64_t>(batch.samples.size()) < options.data.batch &&
+         data->has(next)) {
     auto sample = data->load(next++);
     if (sample) {
       batch.samples.push_back(std::move(*sample));
+      batch.indices.push_back(next - 1);
       continue;
     }
     std::string reason = llvm::toString(sample.takeError());
@@ -229,12 +313,23 @@ Batch Collector::readBatch() {
   return batch;
 }
 
-LogicalResult Collector::compile(const Tensors &first) {
+LogicalResult Collector::compile(const Batch &first) {
   FailureOr<func::FuncOp> graph = findGraph(*copy);
   if (failed(graph))
     return failure();
-  if (data->isUniform())
-    specializeInputs(*graph, first, /*keepFirst=*/options.data.batch > 1);
+  if (data->isStream()) {
+    openCopy = OwningOpRef<ModuleOp>(cast<ModuleOp>((*copy)->clone()));
+    for (const HostTensor &tensor : first.samples[0])
+      shapes.push_back(tensor.dims);
+  }
+  // What doesn't fit a sample's shape is found here already.
+  std::optional<CompileContext> context;
+  if (data->isUniform() || data->isStream()) {
+    specializeInputs(*graph, first.samples[0],
+                     /*keepFirst=*/options.data.batch > 1);
+    context.emplace(*data, first.indices, first.samples[0],
+                    module.getContext());
+  }
   Clock::time_point start = Clock::now();
   auto compiled = executor.compile(*copy);
   if (failed(compiled))
@@ -256,11 +351,17 @@ void Collector::runBatch(Batch &batch) {
   } else {
     auto stacked = stack(batch.samples);
     if (!stacked) {
-      batch.failure = llvm::toString(stacked.takeError());
+      batch.failure = data->explain(llvm::toString(stacked.takeError()),
+                                    batch.indices, batch.samples[0]);
       return;
     }
     inputs = std::move(*stacked);
   }
+  if (options.seen)
+    for (const HostTensor &input : inputs)
+      batch.seen.emplace_back().add(input);
+  if (batch.keepsInputs)
+    batch.inputs = inputs;
   HostTensor number;
   number.type = 7;
   number.dims = {1};
@@ -268,10 +369,11 @@ void Collector::runBatch(Batch &batch) {
   std::memcpy(number.data.data(), &count, sizeof(count));
   inputs.push_back(std::move(number));
   Clock::time_point start = Clock::now();
-  auto outputs = program->run(inputs);
+  auto outputs = (batch.program ? *batch.program : *program).run(inputs);
   std::chrono::duration<double> took = Clock::now() - start;
   if (!outputs) {
-    batch.failure = llvm::toString(outputs.takeError());
+    batch.failure = data->explain(llvm::toString(outputs.takeError()),
+                                  batch.indices, inputs);
     return;
   }
   batch.seconds = took.count();
@@ -327,6 +429,53 @@ void Collector::addRecords(llvm::ArrayRef<int64_t> words, int64_t count) {
   }
 }
 
+void SeenInput::add(const HostTensor &tensor) {
+  name = tensor.name;
+  type = tensor.type;
+  dims = tensor.dims;
+  auto look = [&](double value) {
+    if (!std::isfinite(value))
+      return;
+    min = std::min(min, value);
+    max = std::max(max, value);
+    isWhole = isWhole && value == std::nearbyint(value);
+  };
+  int64_t count = tensor.numElements();
+  if (type != 1) {
+    for (int64_t i = 0; i < count; ++i)
+      look(tensor.at(i));
+    return;
+  }
+  const auto *values = reinterpret_cast<const float *>(tensor.data.data());
+  for (int64_t i = 0; i < count; ++i)
+    look(values[i]);
+}
+
+void SeenInput::add(const SeenInput &other) {
+  min = std::min(min, other.min);
+  max = std::max(max, other.max);
+  isWhole &= other.isWhole;
+}
+
+void Collector::keepSeen(const Batch &batch) {
+  SeenRuns &seen = *options.seen;
+  if (seen.inputs.empty())
+    seen.inputs = batch.seen;
+  else
+    for (auto [all, one] : llvm::zip(seen.inputs, batch.seen))
+      all.add(one);
+  if (batch.inputs.empty() ||
+      static_cast<int64_t>(seen.samples.size()) >= seen.wanted)
+    return;
+  if (!seen.samples.empty())
+    for (auto [mine, theirs] : llvm::zip(batch.inputs, seen.samples[0]))
+      if (mine.dims != theirs.dims)
+        return;
+  seen.samples.push_back(batch.inputs);
+  seen.outputs.emplace_back(batch.outputs.begin(),
+                            std::prev(batch.outputs.end()));
+}
+
 LogicalResult Collector::keep(const Batch &batch) {
   table.skipped += batch.skipped.size();
   if (!options.quiet)
@@ -335,6 +484,8 @@ LogicalResult Collector::keep(const Batch &batch) {
   if (!batch.failure.empty())
     return module.emitError() << batch.failure;
   kept = batch.end;
+  if (options.seen)
+    keepSeen(batch);
   auto count = static_cast<int64_t>(batch.samples.size());
   if (count > 0) {
     fastestRun = std::min(fastestRun, batch.seconds);
@@ -360,33 +511,93 @@ LogicalResult Collector::saveCheckpoint() {
   return error ? fail(std::move(error)) : success();
 }
 
+bool Collector::shouldStop() {
+  if (options.interrupted && options.interrupted())
+    wasInterrupted = true;
+  return wasInterrupted || hasFailed;
+}
+
+/// Batches are kept in their order, whoever ran them.
+void Collector::keepInTurn(Batch &batch, Progress &progress) {
+  std::unique_lock<std::mutex> lock(keeping);
+  turn.wait(lock, [&]() { return batch.ticket == served; });
+  if (!hasFailed && failed(keep(batch)))
+    hasFailed = true;
+  progress.update(kept);
+  ++served;
+  turn.notify_all();
+  if (!batch.outputs.empty() && (!batch.program || batch.program == &*program))
+    program->reuse(std::move(batch.outputs));
+}
+
 void Collector::work(Progress &progress) {
   while (true) {
     Batch batch;
-    int64_t ticket;
     {
       std::lock_guard<std::mutex> lock(reading);
-      if (options.interrupted && options.interrupted())
-        wasInterrupted = true;
-      if (wasInterrupted || hasFailed || (!first && next >= data->size()))
+      if (shouldStop() || (!first && !data->has(next)))
         return;
-      ticket = tickets++;
+      int64_t ticket = tickets++;
       batch = first ? std::move(*first) : readBatch();
+      batch.ticket = ticket;
       first.reset();
+      // A few more, since some may have other shapes.
+      batch.keepsInputs = options.seen && ticket < 4 * options.seen->wanted;
     }
     if (batch.failure.empty() && !batch.samples.empty())
       runBatch(batch);
-    // Batches are kept in their order, whoever ran them.
-    std::unique_lock<std::mutex> lock(keeping);
-    turn.wait(lock, [&]() { return ticket == served; });
-    if (!hasFailed && failed(keep(batch)))
-      hasFailed = true;
-    progress.update(kept);
-    ++served;
-    turn.notify_all();
-    if (!batch.outputs.empty())
-      program->reuse(std::move(batch.outputs));
+    keepInTurn(batch, progress);
   }
+}
+
+LogicalResult Collector::chooseProgram(Batch &batch) {
+  batch.program = program.get();
+  bool same = true;
+  for (const Tensors &sample : batch.samples)
+    for (auto [tensor, shape] : llvm::zip(sample, shapes))
+      same = same && tensor.dims == shape;
+  if (same)
+    return success();
+  if (!openProgram) {
+    auto compiled = executor.compile(*openCopy);
+    if (failed(compiled))
+      return failure();
+    openProgram = std::move(*compiled);
+    openCopy = {};
+  }
+  batch.program = openProgram.get();
+  return success();
+}
+
+void Collector::feed(Progress &progress) {
+  int64_t count = countWorkers();
+  BatchQueue queue(count);
+  std::vector<std::thread> helpers;
+  for (int64_t i = 0; i < count; ++i)
+    helpers.emplace_back([&]() {
+      while (std::optional<Batch> batch = queue.take()) {
+        if (batch->failure.empty() && !batch->samples.empty() && !hasFailed)
+          runBatch(*batch);
+        keepInTurn(*batch, progress);
+      }
+    });
+  while (!shouldStop() && (first || data->has(next))) {
+    Batch batch = first ? std::move(*first) : readBatch();
+    first.reset();
+    if (batch.failure.empty() && failed(chooseProgram(batch))) {
+      hasFailed = true;
+      break;
+    }
+    batch.ticket = tickets++;
+    bool isLast = !batch.failure.empty();
+    while (!queue.put(batch))
+      shouldStop();
+    if (isLast)
+      break;
+  }
+  queue.close();
+  for (std::thread &helper : helpers)
+    helper.join();
 }
 
 int64_t Collector::countWorkers() const {
@@ -394,6 +605,8 @@ int64_t Collector::countWorkers() const {
   if (wanted == 0)
     wanted = std::min<int64_t>(
         llvm::hardware_concurrency().compute_thread_count(), mostWorkers);
+  if (data->isStream())
+    return std::max<int64_t>(wanted, 1);
   int64_t left = data->size() - next + options.data.batch;
   return std::clamp<int64_t>(left / options.data.batch, 1, wanted);
 }
@@ -406,21 +619,25 @@ FailureOr<StatisticsTable> Collector::run() {
   saved = Clock::now();
   kept = next;
   // The first samples say what to compile for.
-  while (next < data->size() && !first) {
+  while (!first && data->has(next)) {
     Batch batch = readBatch();
     if (!batch.failure.empty() || !batch.samples.empty())
       first = std::move(batch);
     else if (failed(keep(batch)))
       return failure();
   }
-  if (first && first->failure.empty() && failed(compile(first->samples[0])))
+  if (first && first->failure.empty() && failed(compile(*first)))
     return failure();
-  std::vector<std::thread> helpers;
-  for (int64_t i = 1, e = countWorkers(); i < e; ++i)
-    helpers.emplace_back([&]() { work(progress); });
-  work(progress);
-  for (std::thread &helper : helpers)
-    helper.join();
+  if (data->isStream() && program) {
+    feed(progress);
+  } else {
+    std::vector<std::thread> helpers;
+    for (int64_t i = 1, e = data->isStream() ? 1 : countWorkers(); i < e; ++i)
+      helpers.emplace_back([&]() { work(progress); });
+    work(progress);
+    for (std::thread &helper : helpers)
+      helper.join();
+  }
   progress.clear();
   if (hasFailed)
     return failure();
@@ -429,13 +646,18 @@ FailureOr<StatisticsTable> Collector::run() {
       return module.emitError("interrupted; nothing is written");
     if (failed(saveCheckpoint()))
       return failure();
+    std::string of =
+        data->size() > 0 ? " of " + std::to_string(data->size()) : "";
     return module.emitError("interrupted after ")
-           << kept << " of " << data->size() << " samples; "
-           << options.checkpoint << " can be continued";
+           << kept << of << " samples; " << options.checkpoint
+           << " can be continued";
   }
-  if (table.samples == 0 && data->size() > 0)
+  if (table.samples == 0 && data->isStream() && table.skipped == 0 &&
+      options.data.shards == 1)
+    return module.emitError("no samples are left to run");
+  if (table.samples == 0 && table.skipped > 0)
     return module.emitError("no sample could be read: all ")
-           << data->size() << " were skipped";
+           << table.skipped << " were skipped";
   if (options.verbose && table.samples > 0)
     llvm::errs() << "the fastest run took "
                  << llvm::format("%.3f ms\n", 1e3 * fastestRun);

@@ -362,6 +362,71 @@ FailureOr<Instrumented> onnxquant::instrument(ModuleOp module,
   return result;
 }
 
+/// The least or largest element of a tensor as a vector of one.
+static Value addExtreme(OpBuilder &b, Value value, StringRef operation,
+                        Value none, Value all) {
+  std::string name = (ir::getTensorName(value) + "_" + operation).str();
+  auto tensor = cast<RankedTensorType>(value.getType());
+  auto named = [&](OperationState &state, StringRef node, StringRef result) {
+    state.addAttribute(ir::nodeNameAttr, b.getStringAttr(node));
+    state.addAttribute(ir::resultNamesAttr, b.getStrArrayAttr({result}));
+    return b.create(state)->getResult(0);
+  };
+  OperationState reduce(value.getLoc(), ("onnx." + operation).str());
+  reduce.addOperands({value, none});
+  reduce.addTypes(RankedTensorType::get(
+      SmallVector<int64_t>(tensor.getRank(), 1), tensor.getElementType()));
+  reduce.addAttribute(
+      "keepdims", b.getIntegerAttr(b.getIntegerType(64, /*isSigned=*/true), 1));
+  Value extreme = named(reduce, name, name + "_Reshape");
+  OperationState flat(value.getLoc(), ir::ReshapeOp::getOperationName());
+  flat.addOperands({extreme, all});
+  flat.addTypes(RankedTensorType::get({1}, tensor.getElementType()));
+  return named(flat, name + "_Reshape", name);
+}
+
+FailureOr<int64_t> onnxquant::instrumentWithNodes(ModuleOp module,
+                                                  const InstrumentSpec &spec) {
+  FailureOr<func::FuncOp> graph = findGraph(module);
+  if (failed(graph))
+    return failure();
+  auto values = valuesToObserve(module, *graph, spec);
+  if (failed(values))
+    return failure();
+  Instrumented ignored;
+  dropUnnamed(*values, ignored);
+  Block &body = graph->getBody().front();
+  Operation *end = body.getTerminator();
+  OpBuilder b(end);
+  Location loc = graph->getLoc();
+  Value none = ir::NoValueOp::create(b, loc, b.getNoneType(), b.getUnitAttr());
+  OperationState shape(loc, ir::ConstantOp::getOperationName());
+  auto vector = RankedTensorType::get({1}, b.getI64Type());
+  shape.addAttribute("value",
+                     DenseElementsAttr::get(vector, ArrayRef<int64_t>{-1}));
+  shape.addAttribute(ir::resultNamesAttr,
+                     b.getStrArrayAttr({"onnxq.all_elements"}));
+  shape.addTypes(vector);
+  Value all = b.create(shape)->getResult(0);
+  int64_t count = 0;
+  for (Value value : *values) {
+    // Only the graph's own tensors can become outputs.
+    if (value.getParentBlock() != &body)
+      continue;
+    ++count;
+    for (StringRef operation : {"ReduceMin", "ReduceMax"}) {
+      Value extreme = addExtreme(b, value, operation, none, all);
+      DictionaryAttr name = b.getDictionaryAttr(b.getNamedAttr(
+          ir::argNameAttr, b.getStringAttr(ir::getTensorName(extreme))));
+      if (failed(graph->insertResult(graph->getNumResults(), extreme.getType(),
+                                     name)))
+        return failure();
+      end->insertOperands(end->getNumOperands(), extreme);
+    }
+  }
+  return count;
+}
+
 FailureOr<std::set<std::string>>
 onnxquant::namesToObserve(ModuleOp module, const InstrumentSpec &spec) {
   FailureOr<func::FuncOp> graph = findGraph(module);
@@ -438,6 +503,18 @@ struct Instrument : public onnxquant::impl::InstrumentBase<Instrument> {
     spec.batch = batch;
     spec.derive = derive;
     nameTensors(getOperation());
+    if (form == "onnx") {
+      FailureOr<int64_t> count = instrumentWithNodes(getOperation(), spec);
+      if (failed(count))
+        return signalPassFailure();
+      numObserved = *count;
+      return;
+    }
+    if (form != "observers") {
+      getOperation().emitError("form expects observers or onnx, but got '")
+          << form << "'";
+      return signalPassFailure();
+    }
     FailureOr<Instrumented> result = instrument(getOperation(), spec);
     if (failed(result))
       return signalPassFailure();

@@ -2,6 +2,7 @@
 
 #include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
+#include "OnnxQuant/Support/NearestName.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
 
@@ -14,22 +15,15 @@ using namespace mlir;
 using namespace onnxquant;
 namespace ir = onnxquant::onnx;
 
-/// As many names as a line can bear.
-static std::string nameList(const std::vector<std::string> &names) {
-  static constexpr size_t most = 8;
-  std::string text;
-  for (size_t i = 0; i < std::min(names.size(), most); ++i)
-    text += (i ? ", '" : "'") + names[i] + "'";
-  if (names.size() > most)
-    text += " and " + std::to_string(names.size() - most) + " more";
-  return text;
-}
-
 namespace {
 
 struct LoadCalibration
     : public onnxquant::impl::LoadCalibrationBase<LoadCalibration> {
   using LoadCalibrationBase::LoadCalibrationBase;
+  LoadCalibration(LoadCalibrationOptions options, TensorChoice choice)
+      : LoadCalibrationBase(std::move(options)), choice(std::move(choice)) {}
+  LoadCalibration(const LoadCalibration &other)
+      : LoadCalibrationBase(other), choice(other.choice) {}
 
   void runOnOperation() override {
     if (failed(load()))
@@ -41,6 +35,8 @@ private:
   LogicalResult annotateFrom(const CalibrationTable &file);
   /// Compares the table's names with those of the model.
   LogicalResult checkFit(const std::set<std::string> &given);
+
+  TensorChoice choice;
 };
 
 } // namespace
@@ -50,25 +46,27 @@ LogicalResult LoadCalibration::checkFit(const std::set<std::string> &given) {
   auto wanted = namesToObserve(module, InstrumentSpec());
   if (failed(wanted))
     return failure();
-  std::set<std::string> known = allTensorNames(module);
-  std::vector<std::string> missing, extra;
+  if (choice) {
+    auto chosen = choice(module);
+    if (failed(chosen))
+      return failure();
+    for (auto at = wanted->begin(); at != wanted->end();)
+      at = chosen->count(*at) ? std::next(at) : wanted->erase(at);
+  }
+  // Tensors that only the table has are no harm: it may be of the model before
+  // it was prepared.
+  std::vector<std::string> missing;
   for (const std::string &name : *wanted)
     if (!given.count(name))
       missing.push_back(name);
-  for (const std::string &name : given)
-    if (!known.count(name))
-      extra.push_back(name);
-  if (missing.empty() && extra.empty())
+  if (missing.empty())
     return success();
   InFlightDiagnostic report =
       partial ? module.emitWarning() : module.emitError();
-  report << "the table " << table << " doesn't fit the model:";
-  if (!missing.empty())
-    report << " " << missing.size() << " tensors are missing in it ("
-           << nameList(missing) << ")" << (extra.empty() ? "" : ",");
-  if (!extra.empty())
-    report << " " << extra.size() << " are not in the model ("
-           << nameList(extra) << ")";
+  report << "the table " << table << " doesn't fit the model: it has no range "
+         << "for " << missing.size() << " of " << wanted->size() << " tensors ("
+         << listNames(missing)
+         << "); calibrate the same model, prepared and specialized alike";
   LogicalResult result = report;
   return partial ? success() : result;
 }
@@ -129,4 +127,11 @@ LogicalResult LoadCalibration::load() {
     return failure();
   numRanges = ir::getCalibration(module).size();
   return success();
+}
+
+std::unique_ptr<Pass>
+onnxquant::createLoadCalibration(LoadCalibrationOptions options,
+                                 TensorChoice choice) {
+  return std::make_unique<LoadCalibration>(std::move(options),
+                                           std::move(choice));
 }

@@ -396,6 +396,7 @@ void EntryWriter::writeRun() {
     Value null = LLVM::ZeroOp::create(b, pointer);
     LLVM::StoreOp::create(b, null, fieldAt(runContext, messageField));
     LLVM::StoreOp::create(b, null, fieldAt(runContext, blocksField));
+    LLVM::StoreOp::create(b, number(0), fieldAt(runContext, usedField));
     auto setJump = declare("_setjmp", i32, {pointer}, {"returns_twice"});
     Value returned = LLVM::CallOp::create(
                          b, setJump, ValueRange{fieldAt(runContext, jumpField)})

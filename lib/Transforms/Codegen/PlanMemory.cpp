@@ -48,6 +48,12 @@ struct PlanMemory : public onnxquant::impl::PlanMemoryBase<PlanMemory> {
 private:
   LogicalResult plan(func::FuncOp function);
   void allocateDynamically(memref::AllocOp alloc, Value context);
+  Value makeMessage(ImplicitLocOpBuilder &b, memref::AllocOp alloc);
+  LogicalResult checkTotal(func::FuncOp function, ArrayRef<Slot> slots,
+                           int64_t total);
+
+  /// Symbols of the messages.
+  llvm::StringMap<std::string> messages;
 };
 
 } // namespace
@@ -208,6 +214,56 @@ static std::pair<Value, Value> countBytes(ImplicitLocOpBuilder &b,
   return {arith::IndexCastOp::create(b, b.getIndexType(), bytes), fits};
 }
 
+/// What is said where there is no memory for a buffer.
+Value PlanMemory::makeMessage(ImplicitLocOpBuilder &b, memref::AllocOp alloc) {
+  std::string text =
+      "node '" + nodeOf(alloc) + "': not enough memory for a tensor";
+  if (maxBytes > 0)
+    text += "; the run may use " + std::to_string(maxBytes >> 20) +
+            " MiB in all (see --max-memory)";
+  auto [it, isNew] = messages.try_emplace(
+      text, "onnxq_memory_" + std::to_string(messages.size()));
+  auto pointer = LLVM::LLVMPointerType::get(&getContext());
+  if (isNew) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(getOperation().getBody());
+    std::string bytes = text + '\0';
+    LLVM::GlobalOp::create(
+        b, LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size()),
+        /*isConstant=*/true, LLVM::Linkage::Private, it->second,
+        b.getStringAttr(bytes));
+  }
+  return LLVM::AddressOfOp::create(b, pointer, it->second);
+}
+
+/// Refuses a graph whose buffers of static size take more than a run may.
+LogicalResult PlanMemory::checkTotal(func::FuncOp function,
+                                     ArrayRef<Slot> slots, int64_t total) {
+  if (maxBytes <= 0)
+    return success();
+  for (Type result : function.getResultTypes())
+    if (auto type = dyn_cast<MemRefType>(result); type && type.hasStaticShape())
+      if (std::optional<int64_t> bytes = bytesOf(type))
+        total = llvm::SaturatingAdd<uint64_t>(total, *bytes) > INT64_MAX
+                    ? INT64_MAX
+                    : total + *bytes;
+  if (total <= maxBytes)
+    return success();
+  Location loc = function.getLoc();
+  int64_t largest = 0;
+  for (Slot slot : slots)
+    if (slot.bytes > largest) {
+      largest = slot.bytes;
+      loc = slot.alloc.getLoc();
+    }
+  InFlightDiagnostic error = emitError(loc, "cannot be run: ");
+  if (largest > 0)
+    error << "its tensor of " << (largest >> 20)
+          << " MiB is the largest of a run that ";
+  return error << "takes " << (total >> 20) << " MiB, but may use "
+               << (maxBytes >> 20) << " MiB (see --max-memory)";
+}
+
 void PlanMemory::allocateDynamically(memref::AllocOp alloc, Value context) {
   ImplicitLocOpBuilder b(alloc.getLoc(), alloc);
   MemRefType type = alloc.getType();
@@ -217,9 +273,10 @@ void PlanMemory::allocateDynamically(memref::AllocOp alloc, Value context) {
                                        "': a tensor would have a negative size "
                                        "or more elements than memory holds"));
   auto raw = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
-  Value memory = func::CallOp::create(b, allocFunction, TypeRange{raw},
-                                      ValueRange{context, bytes})
-                     .getResult(0);
+  Value memory =
+      func::CallOp::create(b, allocFunction, TypeRange{raw},
+                           ValueRange{context, bytes, makeMessage(b, alloc)})
+          .getResult(0);
   Value start = arith::ConstantIndexOp::create(b, 0);
   Value view =
       memref::ViewOp::create(b, type, memory, start, alloc.getDynamicSizes());
@@ -293,6 +350,8 @@ LogicalResult PlanMemory::plan(func::FuncOp function) {
                                 {}, function.getLoc());
   (void)function.insertArgument(1, workspaceType, {}, function.getLoc());
   int64_t total = placeSlots(slots);
+  if (failed(checkTotal(function, slots, total)))
+    return failure();
   if (report)
     function->setAttr(buffersAttr, describe(builder, slots));
   DenseMap<Operation *, Value> memories = placeResults(function, slots);
@@ -326,6 +385,10 @@ LogicalResult PlanMemory::plan(func::FuncOp function) {
 
 void PlanMemory::runOnOperation() {
   ModuleOp module = getOperation();
+  messages.clear();
+  if (maxBytes > 0)
+    module->setAttr(maxBytesAttr,
+                    Builder(&getContext()).getI64IntegerAttr(maxBytes));
   SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
   for (func::FuncOp function : functions)
     if (!function.isExternal() && !function->hasAttr(kernelAttr) &&
@@ -342,7 +405,7 @@ void PlanMemory::runOnOperation() {
                          b.getFunctionType(inputs, results))
         .setPrivate();
   };
-  declare(allocFunction, {pointer, index}, {raw});
+  declare(allocFunction, {pointer, index, pointer}, {raw});
   declare(markFunction, {pointer}, {index});
   declare(keepFunction, {pointer, index, index}, {});
   declare(trimFunction, {pointer, index}, {});

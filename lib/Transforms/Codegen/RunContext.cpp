@@ -7,9 +7,9 @@ using namespace mlir;
 using namespace onnxquant;
 
 /// The data of a block begins at a multiple of this, after a header of at least
-/// as much: the next block, and whether the block is carried on.
+/// as much: the next block, whether the block is carried on, and its bytes.
 static constexpr int64_t blockAlignment = 64;
-static constexpr int64_t nextField = 0, keptField = 8;
+static constexpr int64_t nextField = 0, keptField = 8, bytesField = 16;
 /// More than any machine has; sizes above it are products that ran over.
 static constexpr int64_t mostBytes = int64_t(1) << 60;
 static constexpr StringLiteral noMemoryMessage = "onnxq_no_memory";
@@ -129,6 +129,11 @@ void RunContextWriter::writeFail() {
   LLVM::UnreachableOp::create(b);
 }
 
+int64_t RunContextWriter::maxBytes() const {
+  auto most = module->getAttrOfType<IntegerAttr>(maxBytesAttr);
+  return most ? most.getInt() : 0;
+}
+
 /// Allocates a block that the run frees, as a memref of bytes.
 void RunContextWriter::writeAlloc(LLVM::LLVMFuncOp alloc) {
   auto malloc = declare("malloc", pointer, {i64});
@@ -141,14 +146,29 @@ void RunContextWriter::writeAlloc(LLVM::LLVMFuncOp alloc) {
   Value runContext = entry->getArgument(0), bytes = entry->getArgument(1);
   Value tooMany = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ugt, bytes,
                                        number(mostBytes));
+  Value all;
+  if (maxBytes() > 0) {
+    Value used = LLVM::LoadOp::create(b, i64, fieldAt(runContext, usedField));
+    all = LLVM::AddOp::create(b, used, bytes);
+    tooMany =
+        LLVM::OrOp::create(b, tooMany,
+                           LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ugt,
+                                                all, number(maxBytes())));
+  }
   LLVM::CondBrOp::create(b, tooMany, full, possible);
   b.setInsertionPointToStart(possible);
   Value whole = LLVM::AddOp::create(b, bytes, number(2 * blockAlignment));
   Value block = LLVM::CallOp::create(b, malloc, ValueRange{whole}).getResult();
   LLVM::CondBrOp::create(b, equal(block, null()), full, fine);
   b.setInsertionPointToStart(full);
-  failMemory(runContext);
+  LLVM::CallOp::create(b, declare(failFunction, none(), {pointer, pointer}),
+                       ValueRange{runContext, entry->getArgument(2)});
+  LLVM::UnreachableOp::create(b);
   b.setInsertionPointToStart(fine);
+  if (all) {
+    LLVM::StoreOp::create(b, all, fieldAt(runContext, usedField));
+    LLVM::StoreOp::create(b, bytes, fieldAt(block, bytesField));
+  }
   Value list = fieldAt(runContext, blocksField);
   LLVM::StoreOp::create(b, loadPointer(list), fieldAt(block, nextField));
   LLVM::StoreOp::create(b, number(0), fieldAt(block, keptField));
@@ -261,6 +281,12 @@ void RunContextWriter::writeTrim(LLVM::LLVMFuncOp trim) {
   LLVM::StoreOp::create(b, number(0), fieldAt(block, keptField));
   LLVM::BrOp::create(b, ValueRange{fieldAt(block, nextField)}, loop);
   b.setInsertionPointToStart(drop);
+  if (maxBytes() > 0) {
+    Value place = fieldAt(entry->getArgument(0), usedField);
+    Value used = LLVM::LoadOp::create(b, i64, place);
+    Value bytes = LLVM::LoadOp::create(b, i64, fieldAt(block, bytesField));
+    LLVM::StoreOp::create(b, LLVM::SubOp::create(b, used, bytes), place);
+  }
   LLVM::StoreOp::create(b, loadPointer(fieldAt(block, nextField)), place);
   LLVM::CallOp::create(b, freeFunction, ValueRange{block});
   LLVM::BrOp::create(b, ValueRange{place}, loop);

@@ -15,9 +15,10 @@
 namespace onnxquant {
 
 /// The context: a pointer to the message, one to the newest block, the jump
-/// buffer with room for any C library's.
+/// buffer with room for any C library's, and the bytes of all blocks.
 inline constexpr int64_t messageField = 0, blocksField = 8, jumpField = 16;
-inline constexpr int64_t contextBytes = jumpField + 512;
+inline constexpr int64_t usedField = jumpField + 512;
+inline constexpr int64_t contextBytes = usedField + 8;
 /// Frees all that a run still has.
 inline constexpr llvm::StringLiteral releaseFunction = "onnxq_release";
 
@@ -70,6 +71,9 @@ private:
   void writeMark(mlir::LLVM::LLVMFuncOp mark);
   void writeKeep(mlir::LLVM::LLVMFuncOp keep);
   void writeTrim(mlir::LLVM::LLVMFuncOp trim);
+
+  /// The bytes that a run's blocks may have; 0 for any number.
+  int64_t maxBytes() const;
 
   bool fails = false, hasBlocks = false;
 };

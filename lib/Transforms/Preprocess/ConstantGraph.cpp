@@ -147,11 +147,12 @@ ConstantGraph preprocess::findConstantGraph(Operation *root, int64_t maxBytes) {
 
 SmallVector<ConstantGraph> preprocess::splitGraph(const ConstantGraph &graph) {
   llvm::EquivalenceClasses<Operation *> classes;
+  llvm::DenseSet<Operation *> own(graph.nodes.begin(), graph.nodes.end());
   for (Operation *op : graph.nodes) {
     classes.insert(op);
     for (Value operand : op->getOperands())
       if (Operation *maker = operand.getDefiningOp();
-          maker && llvm::is_contained(graph.nodes, maker))
+          maker && own.contains(maker))
         classes.unionSets(op, maker);
   }
   SmallVector<ConstantGraph> parts;

@@ -1,10 +1,15 @@
 // Computes what depends on constants only, by compiling and running it.
 // Enters: graphs with inferred shapes. Leaves: constants, under the names of
 // the tensors that they replace. Small integer tensors that shape inference
-// knows the contents of need no compiling. Everything else is compiled at once;
-// if that fails, its independent parts one by one, and what still fails stays.
+// knows the contents of need no compiling, nor does what only moves data or
+// fills tensors. Everything else is compiled at once; if that fails, its
+// independent parts one by one, and what still fails stays.
+//
+// What is compiled is bounded, so that folding takes no longer than it saves,
+// whatever the graph: beyond that, nodes are left to the model's own code.
 
 #include "ConstantGraph.h"
+#include "HostFolding.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
 #include "OnnxQuant/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -28,6 +33,9 @@ using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::preprocess;
 
+/// A node takes some 10 to 40 ms to compile; real models need a few dozens.
+static constexpr size_t maxCompiledNodes = 256;
+
 namespace {
 
 struct FoldConstants
@@ -37,15 +45,24 @@ struct FoldConstants
   FoldConstants(ExecutorFactory factory, FoldConstantsOptions options)
       : FoldConstantsBase(std::move(options)), factory(factory) {}
 
+  LogicalResult initialize(MLIRContext *) override {
+    budget = maxCompiledNodes;
+    return success();
+  }
   void runOnOperation() override;
 
 private:
   LogicalResult foldContents(func::FuncOp function);
+  void foldOnHost(func::FuncOp function);
   void foldGraph(func::FuncOp function, Executor &executor);
+  void foldParts(ArrayRef<ConstantGraph> parts, Executor &executor);
+  void leave(const ConstantGraph &part, const Twine &reason);
   void replace(const ConstantGraph &graph, ArrayRef<HostTensor> tensors);
 
   ExecutorFactory factory;
   int64_t known = 0, computed = 0, left = 0;
+  /// Nodes that may still be compiled; the pass may be repeated.
+  size_t budget = maxCompiledNodes;
   llvm::DenseSet<Location> reported;
 };
 
@@ -63,11 +80,12 @@ onnxquant::createFoldConstants(ExecutorFactory factory,
 }
 
 /// Replaces a result by a constant, and leaves its op to be erased when dead.
-static void replaceByConstant(OpResult result, ElementsAttr elements) {
+static Operation *replaceByConstant(OpResult result, ElementsAttr elements) {
   OpBuilder builder(result.getOwner());
   Value constant = makeConstant(builder, result.getOwner()->getLoc(), elements,
                                 getTensorName(result));
   result.replaceAllUsesWith(constant);
+  return constant.getDefiningOp();
 }
 
 /// Erases nodes, the last first, that nobody reads any more; says how many.
@@ -130,32 +148,67 @@ void FoldConstants::replace(const ConstantGraph &graph,
   computed += eraseDead(graph.nodes);
 }
 
+void FoldConstants::foldOnHost(func::FuncOp function) {
+  SmallVector<Operation *> nodes, made;
+  for (Operation *op : findConstantGraph(function, maxBytes).nodes) {
+    if (op->getNumResults() != 1 || isOutput(op->getResult(0)))
+      continue;
+    ElementsAttr elements = computeOnHost(op);
+    if (!elements)
+      continue;
+    made.push_back(replaceByConstant(op->getResult(0), elements));
+    nodes.push_back(op);
+  }
+  computed += eraseDead(nodes);
+  eraseDead(made);
+}
+
+/// Says why nodes stay; once, although the pass may be repeated.
+void FoldConstants::leave(const ConstantGraph &part, const Twine &reason) {
+  Operation *op = part.results.front().getOwner();
+  if (!reported.insert(op->getLoc()).second)
+    return;
+  left += part.nodes.size();
+  op->emitRemark("stays, because ") << reason;
+}
+
+void FoldConstants::foldParts(ArrayRef<ConstantGraph> parts,
+                              Executor &executor) {
+  for (const ConstantGraph &part : parts) {
+    auto tensors = runGraph(part, executor);
+    if (tensors)
+      replace(part, *tensors);
+    else
+      leave(part,
+            "it can't be computed now: " + llvm::toString(tensors.takeError()));
+  }
+}
+
 void FoldConstants::foldGraph(func::FuncOp function, Executor &executor) {
-  ConstantGraph graph = findConstantGraph(function, maxBytes);
+  ConstantGraph graph = findConstantGraph(function, maxBytes), chosen;
   if (graph.results.empty())
     return;
-  auto tensors = runGraph(graph, executor);
-  if (tensors)
-    return replace(graph, *tensors);
-  llvm::consumeError(tensors.takeError());
-  for (const ConstantGraph &part : splitGraph(graph)) {
+  SmallVector<ConstantGraph> parts;
+  for (ConstantGraph &part : splitGraph(graph)) {
     if (part.results.empty())
       continue;
-    auto tensors = runGraph(part, executor);
-    if (tensors) {
-      replace(part, *tensors);
+    if (part.nodes.size() > budget) {
+      leave(part, "more than " + Twine(maxCompiledNodes) +
+                      " nodes would have to be compiled to compute it now");
       continue;
     }
-    // Said once, although the pass may be repeated.
-    if (!reported.insert(part.results.front().getOwner()->getLoc()).second) {
-      llvm::consumeError(tensors.takeError());
-      continue;
-    }
-    left += part.nodes.size();
-    part.results.front().getOwner()->emitRemark("stays, because it can't be "
-                                                "computed now: ")
-        << llvm::toString(tensors.takeError());
+    budget -= part.nodes.size();
+    llvm::append_range(chosen.nodes, part.nodes);
+    llvm::append_range(chosen.results, part.results);
+    parts.push_back(std::move(part));
   }
+  if (parts.empty())
+    return;
+  auto tensors = runGraph(chosen, executor);
+  if (tensors)
+    return replace(chosen, *tensors);
+  llvm::consumeError(tensors.takeError());
+  foldParts(parts, executor);
 }
 
 void FoldConstants::runOnOperation() {
@@ -166,6 +219,7 @@ void FoldConstants::runOnOperation() {
       continue;
     if (failed(foldContents(function)))
       return signalPassFailure();
+    foldOnHost(function);
     if (executor)
       foldGraph(function, *executor);
   }

@@ -3,6 +3,7 @@
 // the rules live with the ops, only inputs and outputs are handled here.
 
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
+#include "OnnxQuant/Support/NearestName.h"
 #include "OnnxQuant/Transforms/Passes.h"
 #include "Shapes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -61,7 +62,7 @@ FailureOr<Specialization> ShapeInference::readOptions() {
              << text << "'";
     SmallVector<StringRef> parts;
     if (!value.empty())
-      value.split(parts, 'x');
+      value.split(parts, value.contains(',') ? ',' : 'x');
     auto &shape = spec.shapes[name];
     for (StringRef part : parts)
       shape.push_back(part.str());
@@ -147,6 +148,24 @@ LogicalResult ShapeInference::specialize(func::FuncOp function,
   return success();
 }
 
+/// The names of inputs and of their dimensions, for an error about one.
+static void collectNames(func::FuncOp function,
+                         std::vector<std::string> &dimNames,
+                         std::vector<std::string> &inputNames) {
+  auto add = [](std::vector<std::string> &names, std::string name) {
+    if (!llvm::is_contained(names, name))
+      names.push_back(std::move(name));
+  };
+  for (BlockArgument argument : function.getArguments()) {
+    add(inputNames, inputName(function, argument.getArgNumber()).str());
+    ShapeContext ctx;
+    if (std::optional<Dims> dims = ctx.getDims(argument))
+      for (const Dim &dim : *dims)
+        if (dim.isValid() && !dim.isConstant() && !dim.isAnonymous())
+          add(dimNames, dim.str());
+  }
+}
+
 void ShapeInference::count(func::FuncOp function) {
   function.walk([&](ShapeInferenceOpInterface op) {
     for (OpResult result : op->getResults()) {
@@ -187,10 +206,12 @@ void ShapeInference::runOnOperation() {
   bool specializes =
       !spec->dims.empty() || !spec->shapes.empty() || !spec->batch.empty();
   llvm::StringMap<bool> used;
+  std::vector<std::string> dimNames, inputNames;
   for (auto function : getOperation().getOps<func::FuncOp>()) {
     if (function.isExternal())
       continue;
     if (specializes) {
+      collectNames(function, dimNames, inputNames);
       if (failed(specialize(function, *spec, used)))
         return signalPassFailure();
       forgetShapes(function);
@@ -205,15 +226,17 @@ void ShapeInference::runOnOperation() {
       dropExpressions(function);
     count(function);
   }
-  auto check = [&](StringRef kind, StringRef name) {
+  auto check = [&](StringRef kind, StringRef name,
+                   ArrayRef<std::string> known) {
     if (!used.count(name)) {
       getOperation().emitError("the model has no ")
-          << kind << " '" << name << "'";
+          << kind << " '" << name << "'; it has "
+          << (known.empty() ? "none" : listNames(known));
       signalPassFailure();
     }
   };
   for (const auto &entry : spec->dims)
-    check("dimension named", entry.first());
+    check("dimension named", entry.first(), dimNames);
   for (const auto &entry : spec->shapes)
-    check("input named", entry.first());
+    check("input named", entry.first(), inputNames);
 }

@@ -55,8 +55,8 @@ private:
 } // namespace
 
 std::optional<RealRange> ActivationCollector::observed(Value value) {
-  auto override = settings.overrides.find(tensorName(value));
-  if (override != settings.overrides.end() && override->second.min)
+  auto override = plan.overrides.find(tensorName(value));
+  if (override != plan.overrides.end() && override->second.min)
     return RealRange{*override->second.min, *override->second.max};
   auto entry =
       ranges ? dyn_cast_or_null<DictionaryAttr>(ranges.get(tensorName(value)))
@@ -104,17 +104,17 @@ std::optional<RealRange> ActivationCollector::rangeOf(Value value) {
 }
 
 /// The type of an activation: the user's, or that of all activations.
-static QuantType typeOf(const Settings &settings, StringRef name) {
-  auto override = settings.overrides.find(name);
-  if (override != settings.overrides.end() && override->second.type)
+static QuantType typeOf(const Plan &plan, StringRef name) {
+  auto override = plan.overrides.find(name);
+  if (override != plan.overrides.end() && override->second.type)
     return *override->second.type;
-  return settings.activation;
+  return plan.settings.activation;
 }
 
 /// What a user says of an activation must be what activations have.
 LogicalResult ActivationCollector::checkOverride(const Activation &activation) {
-  auto given = settings.overrides.find(activation.name);
-  if (given == settings.overrides.end())
+  auto given = plan.overrides.find(activation.name);
+  if (given == plan.overrides.end())
     return success();
   auto fail = [&](StringRef expected) {
     return plan.module.emitError("tensor '")
@@ -128,7 +128,7 @@ LogicalResult ActivationCollector::checkOverride(const Activation &activation) {
 }
 
 LogicalResult ActivationCollector::readGiven(Activation &activation) {
-  const TensorOverride &given = settings.overrides.lookup(activation.name);
+  const TensorOverride &given = plan.overrides.lookup(activation.name);
   Parameters &parameters = activation.parameters;
   parameters.type = types.lookup(activation.value);
   parameters.scaleType = *scaleTypeOf(activation.value);
@@ -249,6 +249,16 @@ static RealRange withMargin(Value value, RealRange range, QuantType type) {
   return range;
 }
 
+/// A zero point at the least integer, or in the middle where a number is
+/// negative.
+static ScaleAndZeroPoint restrictedScale(RealRange range, ScaleType type) {
+  double min = std::min(range.min, 0.0), max = std::max(range.max, 0.0);
+  double scale = min >= 0 ? max / 255 : std::max(max / 127, -min / 128);
+  scale = castScale(scale, type);
+  return {scale < std::numeric_limits<float>::min() ? 1.0 : scale,
+          min >= 0 ? 0 : 128};
+}
+
 /// The type of tensors that share parameters: the widest, of equal ones that
 /// which a user chose.
 QuantType ActivationCollector::sharedType(ArrayRef<Value> group) {
@@ -256,8 +266,8 @@ QuantType ActivationCollector::sharedType(ArrayRef<Value> group) {
   bool chosen = false;
   for (Value value : group) {
     QuantType own = types.lookup(value);
-    auto given = settings.overrides.find(tensorName(value));
-    bool isChosen = given != settings.overrides.end() && given->second.type;
+    auto given = plan.overrides.find(tensorName(value));
+    bool isChosen = given != plan.overrides.end() && given->second.type;
     if (own.bits > type.bits ||
         (own.bits == type.bits && isChosen && !chosen)) {
       type = own;
@@ -278,8 +288,8 @@ LogicalResult ActivationCollector::useRange(ArrayRef<Value> group) {
   QuantType type = sharedType(group);
   TensorOverride override;
   for (Value value : group) {
-    auto given = settings.overrides.find(tensorName(value));
-    if (given != settings.overrides.end())
+    auto given = plan.overrides.find(tensorName(value));
+    if (given != plan.overrides.end())
       override = given->second;
     if (std::optional<RealRange> range = rangeOf(value)) {
       if (!std::isfinite(range->min) || !std::isfinite(range->max))
@@ -307,7 +317,11 @@ LogicalResult ActivationCollector::useRange(ArrayRef<Value> group) {
                    override.symmetric.value_or(settings.symmetricActivations),
                    override.reduceRange.value_or(false),
                    settings.minimumRealRange, parameters.scaleType};
-    parameters.values = {computeScale(all->min, all->max, rule)};
+    bool isRestricted =
+        settings.restrictedAsymmetric && type == QuantType{8, false};
+    parameters.values = {isRestricted
+                             ? restrictedScale(*all, parameters.scaleType)
+                             : computeScale(all->min, all->max, rule)};
     if (!std::isfinite(parameters.values[0].scale))
       return plan.module.emitError("the range of tensor '")
              << tensorName(value) << "' is too wide for a finite scale";
@@ -321,7 +335,8 @@ LogicalResult ActivationCollector::reportMissing() {
   if (!ranges)
     return plan.module.emitError("the model has no ranges, and tensor '")
            << missing[0]
-           << "' needs one: calibrate it, load a table, give "
+           << "' needs one: calibrate it (--data), load a table (--table), "
+              "give "
               "input-quantization-params, or choose dynamic";
   constexpr size_t shown = 5;
   auto diagnostic = plan.module.emitError("no range is known of tensor");
@@ -337,7 +352,7 @@ LogicalResult ActivationCollector::run() {
   for (auto &[value, activation] : plan.activations) {
     if (failed(checkOverride(activation)))
       return failure();
-    types[value] = typeOf(settings, activation.name);
+    types[value] = typeOf(plan, activation.name);
   }
   group();
   widen();
@@ -386,7 +401,8 @@ static void warnOfUnused(Plan &plan) {
       used.insert(activation.name);
   std::vector<StringRef> given;
   for (const auto &entry : plan.settings.overrides)
-    if (!used.contains(entry.first()))
+    if (!used.contains(entry.first()) &&
+        !used.contains(plan.passedOn.lookup(entry.first())))
       given.push_back(entry.first());
   llvm::sort(given);
   for (StringRef name : given)

@@ -121,7 +121,7 @@ double BiasAdjuster::productScale(Layer &layer, int64_t channel) {
 /// Enlarges the scales of channels whose bias would leave 32 bits.
 void BiasAdjuster::makeSafe(Layer &layer, const Bias &bias) {
   Parameters &weight = layer.weight->parameters;
-  if (layer.weight->given || bias.numbers.empty())
+  if (layer.weight->given || bias.numbers.empty() || !settings.adjustWeights)
     return;
   for (auto [channel, number] : llvm::enumerate(bias.numbers)) {
     double least = leastBiasScale(std::fabs(number));

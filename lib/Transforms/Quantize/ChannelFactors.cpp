@@ -5,8 +5,8 @@
 
 #include "OnnxQuant/Transforms/Quantize/ChannelFactors.h"
 #include "ChannelScaling.h"
+#include "OnnxQuant/Support/Json.h"
 #include "Plan.h"
-#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -131,7 +131,7 @@ static std::optional<ScaledTensor> readTensor(StringRef name,
 }
 
 std::vector<ScaledTensor> onnxquant::readScaledTensors(ModuleOp module) {
-  auto record = llvm::json::parse(recordOf(module));
+  auto record = parseJson(recordOf(module));
   if (!record) {
     llvm::consumeError(record.takeError());
     return {};

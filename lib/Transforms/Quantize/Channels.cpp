@@ -70,7 +70,7 @@ bool ChannelScaler::isDepthwise(OpOperand &use, int64_t channels) {
   return known != plan.weights.end() && type && channel == 0 && reduction &&
          type.getDimSize(*reduction) == 1 &&
          type.getDimSize(0) % channels == 0 && weight.get().hasOneUse() &&
-         !plan.settings.overrides.count(known->second.name);
+         !plan.overrides.count(known->second.name);
 }
 
 std::optional<TensorRange>
@@ -101,7 +101,7 @@ bool ChannelScaler::isScalable(const Activation &activation, int64_t channels) {
   bool joined = maker && (maker.isContraction() || maker.getClamp());
   return !shares && (!joined || producerOf(activation, channels)) &&
          !activation.dynamic && !activation.uses.empty() &&
-         !plan.settings.overrides.count(activation.name) &&
+         !plan.overrides.count(activation.name) &&
          llvm::all_of(activation.uses, [&](OpOperand *use) {
            return isDepthwise(*use, channels);
          });
@@ -149,7 +149,7 @@ Operation *ChannelScaler::producerOf(const Activation &activation,
   auto constant = [&](unsigned operand) {
     Value number = conv->getOperand(operand);
     return constantOf(number) && number.hasOneUse() &&
-           !plan.settings.overrides.count(tensorName(number));
+           !plan.overrides.count(tensorName(number));
   };
   auto type = dyn_cast<RankedTensorType>(conv->getOperand(1).getType());
   bool hasBias = !isa<NoneType>(conv->getOperand(2).getType());

@@ -1,5 +1,5 @@
-// Removes constants, quantizers and dequantizers that nothing uses any more,
-// and the ranges that have been used up.
+// Removes constants, quantizers, dequantizers and scales that nothing uses any
+// more, and the ranges that have been used up.
 
 #include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "Plan.h"
@@ -13,7 +13,9 @@ void quantize::cleanUp(Plan &plan) {
   SmallVector<Operation *> ops;
   plan.module.walk([&](Operation *op) {
     if (isa<ConstantOp, NoValueOp, DequantizeLinearOp, QuantizeLinearOp,
-            microsoft::DequantizeLinearOp, microsoft::QuantizeLinearOp>(op))
+            microsoft::DequantizeLinearOp, microsoft::QuantizeLinearOp>(op) ||
+        (isa<CastOp>(op) &&
+         op->getOperand(0).getDefiningOp<DynamicQuantizeLinearOp>()))
       ops.push_back(op);
   });
   // Users come after what they use.

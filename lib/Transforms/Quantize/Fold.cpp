@@ -15,6 +15,37 @@ QuantizedOperand quantize::dequantizedBy(Value value) {
   return {op.getX(), op.getXScale(), op.getXZeroPoint()};
 }
 
+/// As a dequantizer computes them, in float32.
+std::optional<SmallVector<double>> quantize::dequantizedNumbers(Value value) {
+  if (constantOf(value))
+    return numbersOf(value);
+  QuantizedOperand source = dequantizedBy(value);
+  auto type = source.value ? dyn_cast<RankedTensorType>(source.value.getType())
+                           : RankedTensorType();
+  std::optional<SmallVector<double>> numbers, scales, zeros;
+  if (type && constantOf(source.value)) {
+    numbers = numbersOf(source.value);
+    scales = numbersOf(source.scale);
+    zeros = numbersOf(source.zeroPoint);
+  }
+  if (!numbers || !scales || !zeros || scales->size() != zeros->size())
+    return std::nullopt;
+  int64_t axis = value.getDefiningOp<DequantizeLinearOp>().getAxis();
+  Parameters parameters;
+  if (scales->size() > 1)
+    parameters.axis = axis < 0 ? axis + type.getRank() : axis;
+  for (auto [scale, zero] : llvm::zip(*scales, *zeros))
+    parameters.values.push_back({scale, static_cast<int64_t>(zero)});
+  ParameterIndex index(type.getShape(), parameters);
+  for (auto [i, number] : llvm::enumerate(*numbers)) {
+    const ScaleAndZeroPoint &own = parameters.values[index[i]];
+    number = static_cast<float>(
+        static_cast<float>(number - static_cast<double>(own.zeroPoint)) *
+        static_cast<float>(own.scale));
+  }
+  return numbers;
+}
+
 std::optional<SmallVector<QuantizedOperand>>
 quantize::quantizedOperands(QuantizableOpInterface op) {
   SmallVector<QuantizedOperand> operands(op->getNumOperands());

@@ -11,6 +11,9 @@ namespace onnxquant::quantize {
 /// What a dequantizer reads; the value is null if there is no dequantizer, or
 /// one with blocks.
 onnx::QuantizedOperand dequantizedBy(mlir::Value value);
+/// The numbers of a constant, or of one that is dequantized; none if they can't
+/// be read.
+std::optional<llvm::SmallVector<double>> dequantizedNumbers(mlir::Value value);
 /// An entry per operand of an op, filled where a quantizable operand comes from
 /// a dequantizer. None if one does not.
 std::optional<llvm::SmallVector<onnx::QuantizedOperand>>

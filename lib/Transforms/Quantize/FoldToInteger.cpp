@@ -24,6 +24,8 @@ private:
   Value spread(Value parameter, int64_t trailing, StringRef name);
   Value scaleOf(QuantizableOpInterface op, ArrayRef<QuantizedOperand> operands);
   Value singleZeroPoint(Value zeroPoint, StringRef name);
+  Value shifted(Value numbers, StringRef name);
+  bool makeUnsigned(QuantizedOperand &operand, StringRef name);
 
   Plan &plan;
   OpBuilder builder;
@@ -64,6 +66,53 @@ Value IntegerFolder::singleZeroPoint(Value zeroPoint, StringRef name) {
                         {}, constant.getElementType());
 }
 
+/// Signed constants as unsigned ones, 128 more.
+Value IntegerFolder::shifted(Value numbers, StringRef name) {
+  std::optional<SmallVector<double>> values = numbersOf(numbers);
+  auto type = dyn_cast<RankedTensorType>(numbers.getType());
+  if (!values || !type)
+    return {};
+  SmallVector<int64_t> result;
+  for (double value : *values)
+    result.push_back(static_cast<int64_t>(value) + 128);
+  return createConstant(builder, loc, name, result, type.getShape(),
+                        irType(builder.getContext(), {8, false}));
+}
+
+/// Signed numbers become unsigned, with a zero point that is 128 more: the same
+/// differences, for kernels that take nothing else. Weights are constants,
+/// activations come from a quantizer.
+bool IntegerFolder::makeUnsigned(QuantizedOperand &operand, StringRef name) {
+  Type element = getElementTypeOrSelf(operand.value);
+  if (!element.isSignlessInteger(8))
+    return true;
+  Value zeroPoint =
+      shifted(operand.zeroPoint, (name + "_unsigned_zero_point").str());
+  if (!zeroPoint)
+    return false;
+  Value value;
+  if (constantOf(operand.value)) {
+    value = shifted(operand.value, (name + "_unsigned").str());
+  } else if (auto op = operand.value.getDefiningOp<QuantizeLinearOp>();
+             op && areEqual(op.getYZeroPoint(), operand.zeroPoint) &&
+             op.getOutputDtype() == 0) {
+    OperationState state(loc, QuantizeLinearOp::getOperationName());
+    state.addOperands({op.getX(), op.getYScale(), zeroPoint});
+    state.addTypes(cast<TensorType>(operand.value.getType())
+                       .clone(irType(builder.getContext(), {8, false})));
+    state.addAttributes(op->getDiscardableAttrDictionary().getValue());
+    Operation *made = builder.create(state);
+    setNames(made, (name + "_unsigned_QuantizeLinear").str(),
+             (name + "_unsigned").str());
+    value = made->getResult(0);
+  }
+  if (!value)
+    return false;
+  operand.value = value;
+  operand.zeroPoint = zeroPoint;
+  return true;
+}
+
 /// A vector of numbers per channel, shaped to run along the result's channel.
 Value IntegerFolder::spread(Value parameter, int64_t trailing, StringRef name) {
   auto type = cast<RankedTensorType>(parameter.getType());
@@ -87,6 +136,9 @@ Value IntegerFolder::scaleOf(QuantizableOpInterface op,
   SmallVector<int64_t> shape;
   for (unsigned index : op.getQuantizableOperands()) {
     Value scale = operands[index].scale;
+    // A scale of the graph's own numbers is a narrowed one.
+    if (auto narrowed = scale.getDefiningOp<CastOp>())
+      scale = narrowed.getInput();
     std::optional<SmallVector<double>> values = numbersOf(scale);
     if (!values) {
       dynamic = dynamic ? create(MulOp::getOperationName(), {*dynamic, scale},
@@ -108,8 +160,13 @@ Value IntegerFolder::scaleOf(QuantizableOpInterface op,
   Value fixed = createConstant(builder, loc, name, numbers, shape, element);
   if (!dynamic)
     return fixed;
-  return create(MulOp::getOperationName(), {*dynamic, fixed}, fixed.getType(),
-                name + "_product");
+  Value product = create(MulOp::getOperationName(), {*dynamic, fixed},
+                         fixed.getType(), name + "_product");
+  if (plan.settings.compatible) {
+    std::string own = nodeName(op) + "_quant_scales_mul";
+    setNames(product.getDefiningOp(), own, own + ":0");
+  }
+  return product;
 }
 
 std::string IntegerFolder::fold(QuantizableOpInterface op) {
@@ -125,6 +182,12 @@ std::string IntegerFolder::fold(QuantizableOpInterface op) {
   SmallVector<unsigned> products = op.getQuantizableOperands();
   if (biasIndex && !isa<NoneType>(op->getOperand(*biasIndex).getType())) {
     bias = op->getOperand(*biasIndex);
+    // A bias of integers is added in float.
+    if (std::optional<SmallVector<double>> numbers = dequantizedNumbers(bias);
+        numbers && !constantOf(bias))
+      bias = createConstant(builder, loc, tensorName(bias) + "_float", *numbers,
+                            cast<RankedTensorType>(bias.getType()).getShape(),
+                            getElementTypeOrSelf(bias));
     std::optional<int64_t> axis = products.size() > 1
                                       ? op.getResultChannelAxis(products[1])
                                       : std::nullopt;
@@ -135,26 +198,35 @@ std::string IntegerFolder::fold(QuantizableOpInterface op) {
   } else if (!biasIndex && op->getNumOperands() > products.size()) {
     return "it adds a matrix: quantizers around it";
   }
-  for (unsigned index : products)
-    (*operands)[index].zeroPoint = singleZeroPoint(
-        (*operands)[index].zeroPoint, name + "_" + std::to_string(index));
+  for (unsigned index : products) {
+    QuantizedOperand &operand = (*operands)[index];
+    std::string own = name + "_" + std::to_string(index);
+    if (plan.settings.mode == Mode::QAT && op.takesUnsignedIntegers() &&
+        !makeUnsigned(operand, own))
+      return "its signed integers have no kernel: quantizers around it";
+    operand.zeroPoint = singleZeroPoint(operand.zeroPoint, own);
+  }
   Value scale = scaleOf(op, *operands);
   if (!scale)
     return "its scales don't suit integer products: quantizers around it";
   FailureOr<Value> sums = op.buildInteger(builder, *operands);
   if (failed(sums))
     return "no integer form: quantizers around it";
-  setNames(sums->getDefiningOp(), name + "_quant", name + "_quant_output");
+  bool compatible = plan.settings.compatible;
+  std::string tensor = tensorName(op->getResult(0)),
+              integers = compatible ? tensor + "_output_quantized" : name;
+  setNames(sums->getDefiningOp(), name + "_quant",
+           compatible ? integers : name + "_quant_output");
   auto type = cast<TensorType>(op->getResult(0).getType());
   TensorType wide = type.clone(builder.getF32Type());
-  Value product =
-      create(MulOp::getOperationName(), {toFloat(*sums, wide, name), scale},
-             wide, name + "_rescale");
+  Value product = create(
+      MulOp::getOperationName(), {toFloat(*sums, wide, integers), scale}, wide,
+      name + (compatible ? "_quant_output_scale_mul" : "_rescale"));
   if (wide != type)
     product = toFloat(product, type, name + "_rescale");
   if (bias)
     product = create(AddOp::getOperationName(), {product, bias}, type,
-                     name + "_add_bias");
+                     compatible ? tensor + "_bias_add" : name + "_add_bias");
   // The result keeps its name.
   setNames(product.getDefiningOp(), nodeName(product.getDefiningOp()),
            tensorName(op->getResult(0)));

@@ -66,6 +66,20 @@ std::optional<SmallVector<double>> quantize::numbersOf(Value value) {
   return readFloats(constant, std::numeric_limits<int64_t>::max());
 }
 
+/// Rounding keeps the order of numbers: what a bound becomes, all numbers
+/// beyond it become.
+bool quantize::saturatesWithin(const Parameters &parameters,
+                               const RealRange &clamp) {
+  if (parameters.values.size() != 1)
+    return false;
+  auto quantized = [&](double bound) {
+    return quantizeValue(bound, parameters.values[0], parameters.type,
+                         parameters.scaleType);
+  };
+  return quantized(clamp.min) == parameters.type.min() &&
+         quantized(clamp.max) == parameters.type.max();
+}
+
 bool quantize::isGraphOutput(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
     return isa<ReturnOp, func::ReturnOp>(user);

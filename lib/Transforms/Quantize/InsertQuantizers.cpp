@@ -23,6 +23,7 @@ public:
   void removeClamps();
 
 private:
+  void renameClamped(Operation *clamp, Activation &activation);
   void reportActivation(const Activation &activation);
   void reportWeight(const Weight &weight);
   struct Pair {
@@ -34,6 +35,7 @@ private:
                        const Parameters &parameters);
   Value createDequantize(Location loc, StringRef name, Value value, Pair pair,
                          const Parameters &parameters, Type type);
+  Value createCast(Location loc, const Twine &name, Value value, Type type);
   Value createReshape(Location loc, StringRef name, Value value,
                       RankedTensorType type);
   StringRef opName(StringRef standard, StringRef contrib,
@@ -59,7 +61,10 @@ static Type withElement(Type like, Type element) {
 StringRef Inserter::opName(StringRef standard, StringRef contrib,
                            const Parameters &parameters) const {
   bool wide = parameters.type.bits != 8 || parameters.blockSize > 0;
-  return settings.contribQdq && wide ? contrib : standard;
+  bool half = parameters.scaleType == ScaleType::F16;
+  return (settings.contribQdq && wide) || (settings.contribHalf && half)
+             ? contrib
+             : standard;
 }
 
 Inserter::Pair Inserter::createParameters(Location loc, StringRef name,
@@ -133,6 +138,18 @@ Value Inserter::createReshape(Location loc, StringRef name, Value value,
   return op->getResult(0);
 }
 
+Value Inserter::createCast(Location loc, const Twine &name, Value value,
+                           Type type) {
+  OperationState state(loc, CastOp::getOperationName());
+  state.addOperands(value);
+  state.addTypes(type);
+  state.addAttribute("to",
+                     TypeAttr::get(cast<TensorType>(type).getElementType()));
+  Operation *op = builder.create(state);
+  setNames(op, (name + "_Cast").str(), (name + "_Cast_Output").str());
+  return op->getResult(0);
+}
+
 static TensorReport describe(StringRef name, StringRef kind,
                              const Parameters &parameters) {
   TensorReport report;
@@ -173,21 +190,32 @@ void Inserter::insertActivation(Activation &activation) {
   Type floatType = cast<TensorType>(value.getType()).getElementType();
   std::string name = activation.name;
   if (activation.dynamic) {
+    // DynamicQuantizeLinear takes float32 only.
+    Type f32 = builder.getF32Type();
+    Value wide = value;
+    if (floatType != f32)
+      wide = createCast(loc, name, value, withElement(value.getType(), f32));
     OperationState state(loc, DynamicQuantizeLinearOp::getOperationName());
-    state.addOperands(value);
+    state.addOperands(wide);
     Type byte = irType(builder.getContext(), {8, false});
     state.addTypes({withElement(value.getType(), byte),
-                    RankedTensorType::get({}, floatType),
+                    RankedTensorType::get({}, f32),
                     RankedTensorType::get({}, byte)});
     Operation *op = builder.create(state);
     op->setAttr(nodeNameAttr,
-                builder.getStringAttr(name + "_DynamicQuantizeLinear"));
+                builder.getStringAttr(name + (settings.compatible
+                                                  ? "_QuantizeLinear"
+                                                  : "_DynamicQuantizeLinear")));
     op->setAttr(resultNamesAttr,
                 builder.getStrArrayAttr({name + "_quantized", name + "_scale",
                                          name + "_zero_point"}));
-    Value result = createDequantize(loc, name, op->getResult(0),
-                                    {op->getResult(1), op->getResult(2)},
-                                    activation.parameters, value.getType());
+    Value scale = op->getResult(1);
+    if (floatType != f32)
+      scale = createCast(loc, name + "_scale", scale,
+                         RankedTensorType::get({}, floatType));
+    Value result =
+        createDequantize(loc, name, op->getResult(0), {scale, op->getResult(2)},
+                         activation.parameters, value.getType());
     for (OpOperand *use : activation.uses)
       use->set(result);
     return;
@@ -361,15 +389,19 @@ void Inserter::removeClamps() {
       continue;
     Value input = op->getOperand(0);
     const Parameters &parameters = activation.parameters;
-    const ScaleAndZeroPoint &scale = parameters.values[0];
-    bool implied =
-        dequantizeValue(parameters.type.min(), scale) >= clamp->min &&
-        dequantizeValue(parameters.type.max(), scale) <= clamp->max;
+    bool implied = saturatesWithin(parameters, *clamp);
     auto before = plan.activations.find(input);
     bool marked = before != plan.activations.end();
-    if (!implied || !input.hasOneUse() || isa<BlockArgument>(input) ||
-        (marked && !(before->second.parameters == parameters)))
+    bool differs = marked && !(before->second.parameters == parameters);
+    // ONNX Runtime's tool lets any asymmetric quantizer stand for a clamp.
+    if (settings.compatible) {
+      implied = marked && !settings.symmetricActivations;
+      differs = false;
+    }
+    if (!implied || !input.hasOneUse() || isa<BlockArgument>(input) || differs)
       continue;
+    if (settings.compatible)
+      renameClamped(op, activation);
     // What the clamp read is quantized as its result would have been.
     if (marked)
       before->second.uses.clear();
@@ -383,6 +415,17 @@ void Inserter::removeClamps() {
     node->op = nullptr;
     op->erase();
   }
+}
+
+/// What a removed clamp has read gets its name, or in QOperator form gives it
+/// its own.
+void Inserter::renameClamped(Operation *clamp, Activation &activation) {
+  Operation *producer = clamp->getOperand(0).getDefiningOp();
+  if (settings.form == Mode::QLinear)
+    activation.name = tensorName(clamp->getOperand(0));
+  else if (producer->getNumResults() == 1)
+    producer->setAttr(resultNamesAttr,
+                      builder.getStrArrayAttr({activation.name}));
 }
 
 void quantize::insertQuantizers(Plan &plan) {

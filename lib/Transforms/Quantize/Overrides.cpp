@@ -1,16 +1,13 @@
 // Parameters of single tensors, as JSON in an option or in a file.
 
+#include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/Json.h"
 #include "Settings.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <cmath>
 
 using namespace onnxquant;
 using namespace onnxquant::quantize;
-
-/// Files of parameters are small; what is larger is something else.
-static constexpr uint64_t maxFileBytes = uint64_t(1) << 26;
 
 static llvm::Error fail(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
@@ -21,13 +18,10 @@ static llvm::Expected<llvm::json::Object> readObject(llvm::StringRef option,
   std::string contents = text.trim().str();
   if (!llvm::StringRef(contents).starts_with("{") &&
       llvm::sys::fs::exists(contents)) {
-    uint64_t size = 0;
-    if (llvm::sys::fs::file_size(contents, size) || size > maxFileBytes)
-      return fail(option + ": '" + contents + "' is no readable JSON file");
-    auto file = llvm::MemoryBuffer::getFile(contents, /*IsText=*/true);
+    auto file = openInput(contents, FileLimits::config, /*isText=*/true);
     if (!file)
-      return fail(option + ": cannot read '" + contents +
-                  "': " + file.getError().message());
+      return fail(option + ": '" + contents + "' " +
+                  llvm::toString(file.takeError()));
     contents = (*file)->getBuffer().str();
   } else if (!llvm::StringRef(contents).starts_with("{")) {
     // The syntax of pass options takes the outer braces away.
@@ -55,29 +49,59 @@ static llvm::Error checkScale(llvm::StringRef option, llvm::StringRef tensor,
               llvm::formatv("{0}", scale).str());
 }
 
+/// `[zero point, scale]`, or a third element for the zero point's type.
+static llvm::Error readPair(llvm::StringRef option, llvm::StringRef tensor,
+                            const llvm::json::Value &value,
+                            QuantType activation, TensorOverride &result) {
+  auto *list = value.getAsArray();
+  bool typed = list && list->size() == 3;
+  bool isPair = list && (list->size() == 2 || typed);
+  auto zeroPoint = isPair ? (*list)[0].getAsInteger() : std::nullopt;
+  auto scale = isPair ? (*list)[1].getAsNumber() : std::nullopt;
+  if (!zeroPoint || !scale)
+    return fail(option + ": tensor '" + tensor +
+                "' expects [zero point, scale]");
+  if (llvm::Error error = checkScale(option, tensor, *scale))
+    return error;
+  QuantType type = activation;
+  if (typed) {
+    auto text = (*list)[2].getAsString();
+    auto parsed = text ? QuantType::parse(*text) : std::nullopt;
+    if (!parsed || parsed->bits != activation.bits)
+      return fail(option + ": tensor '" + tensor +
+                  "' expects the type of its zero point to be of " +
+                  llvm::Twine(activation.bits) + " bits, such as s8");
+    type = *parsed;
+  } else if (*zeroPoint < 0) {
+    type.isSigned = true;
+  }
+  // Signed and unsigned numbers that differ by half the range are the same real
+  // ones. All activations have one type, since kernels take no two.
+  int64_t shift = activation.min() - type.min();
+  result.scales = {*scale};
+  result.zeroPoints = {*zeroPoint + shift};
+  return llvm::Error::success();
+}
+
 llvm::Error quantize::readParams(llvm::StringRef option, llvm::StringRef text,
+                                 QuantType activation,
                                  llvm::StringMap<TensorOverride> &overrides) {
   auto object = readObject(option, text);
   if (!object)
     return object.takeError();
   for (const auto &[key, value] : *object) {
     llvm::StringRef tensor = key;
-    auto *pair = value.getAsArray();
-    auto zeroPoint =
-        pair && pair->size() == 2 ? (*pair)[0].getAsInteger() : std::nullopt;
-    auto scale =
-        pair && pair->size() == 2 ? (*pair)[1].getAsNumber() : std::nullopt;
-    if (!zeroPoint || !scale)
-      return fail(option + ": tensor '" + tensor +
-                  "' expects [zero point, scale]");
-    if (llvm::Error error = checkScale(option, tensor, *scale))
+    TensorOverride own;
+    if (llvm::Error error = readPair(option, tensor, value, activation, own))
       return error;
     TensorOverride &target = overrides[tensor];
-    if (!target.scales.empty())
+    // A tensor leaves one node and enters others: both lists may have it.
+    if (!target.scales.empty() &&
+        (target.scales != own.scales || target.zeroPoints != own.zeroPoints))
       return fail(option + ": tensor '" + tensor +
-                  "' has been given parameters twice");
-    target.scales = {*scale};
-    target.zeroPoints = {*zeroPoint};
+                  "' has been given other parameters before");
+    target.scales = own.scales;
+    target.zeroPoints = own.zeroPoints;
   }
   return llvm::Error::success();
 }

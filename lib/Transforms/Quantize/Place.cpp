@@ -37,6 +37,7 @@ private:
   void hoist();
   bool isUsed(OpOperand &use, const Activation &activation);
   void collectUses();
+  LogicalResult reportNothing();
 
   bool isMarked(Value value) { return plan.activations.count(value); }
 
@@ -53,9 +54,9 @@ void Placer::mark(Value value) {
     return;
   activation.value = value;
   activation.name = tensorName(value);
-  auto given = settings.overrides.find(activation.name);
+  auto given = plan.overrides.find(activation.name);
   activation.given =
-      given != settings.overrides.end() && !given->second.scales.empty();
+      given != plan.overrides.end() && !given->second.scales.empty();
   activation.dynamic = settings.dynamic && !activation.given;
 }
 
@@ -73,6 +74,8 @@ void Placer::markOperand(QuantizableOpInterface op, unsigned index) {
 
 /// Results need static parameters also where operands have dynamic ones.
 void Placer::markResults(QuantizableOpInterface op) {
+  if (llvm::is_contained(settings.outputOpsExcluded, opTypeOf(op)))
+    return;
   for (unsigned index : op.getQuantizableResults()) {
     Value result = op->getResult(index);
     if (isa<NoneType>(result.getType()) || result.use_empty() ||
@@ -218,7 +221,8 @@ bool Placer::isUsed(OpOperand &use, const Activation &activation) {
   if (inner && !settings.enableSubgraph)
     return false;
   Node *node = plan.find(owner);
-  return !node || (!node->excluded && !node->weightsOnly);
+  return !node ||
+         ((!node->excluded || settings.compatible) && !node->weightsOnly);
 }
 
 void Placer::collectUses() {
@@ -261,13 +265,26 @@ LogicalResult Placer::run() {
       node.reason = "float between contractions (placement=fused)";
   if (llvm::any_of(plan.nodes, [](const Node &n) { return n.quantized; }))
     return success();
+  return reportNothing();
+}
+
+/// A float model under another name would be a lie.
+LogicalResult Placer::reportNothing() {
   bool filtered = !settings.opTypes.empty() || !settings.nodes.empty() ||
                   !settings.excluded.empty();
   if (filtered)
     return plan.module.emitError(
         "the options leave no node that can be quantized");
-  plan.module.emitWarning("the model has no node that can be quantized");
-  return success();
+  auto diagnostic =
+      plan.module.emitError("the model has no node that can be quantized");
+  // Contractions say most about why.
+  for (const Node &node : plan.nodes) {
+    auto op = dyn_cast<QuantizableOpInterface>(node.op);
+    if (op && op.isContraction())
+      return diagnostic << "; node '" << node.name << "' (" << opTypeOf(node.op)
+                        << ") is not, because " << node.reason;
+  }
+  return diagnostic << ": it has no Conv, MatMul, Gemm or recurrent layer";
 }
 
 LogicalResult quantize::placeQuantizers(Plan &plan) {

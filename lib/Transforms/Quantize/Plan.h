@@ -9,6 +9,7 @@
 #include "OnnxQuant/Transforms/Quantize/Report.h"
 #include "Settings.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace onnxquant::quantize {
@@ -97,10 +98,18 @@ struct Plan {
   llvm::MapVector<mlir::OpOperand *, Weight> weights;
   /// By contraction.
   llvm::MapVector<mlir::Operation *, Bias> biases;
+  /// The settings' entries, and those that follow from them.
+  llvm::StringMap<TensorOverride> overrides;
+  /// Tensors whose entry goes for another one, too.
+  llvm::StringMap<std::string> passedOn;
+  /// Tensors that hold a mask; they stay float.
+  llvm::DenseSet<mlir::Value> masked;
+  /// The model came with quantized ops and stays as it is.
+  bool isQuantized = false;
   QuantizeReport report;
 
   Plan(mlir::ModuleOp module, const Settings &settings)
-      : module(module), settings(settings) {}
+      : module(module), settings(settings), overrides(settings.overrides) {}
 
   Node *find(mlir::Operation *op) {
     auto it = nodeIndex.find(op);
@@ -119,8 +128,13 @@ struct Plan {
 /// Lists all nodes and says which may be quantized; errors for names that don't
 /// exist.
 llvm::LogicalResult selectNodes(Plan &plan);
+/// Finds the tensors that hold an attention mask.
+void findMasks(Plan &plan);
 /// Chooses the tensors to quantize.
 llvm::LogicalResult placeQuantizers(Plan &plan);
+/// Takes branches out of the selection that no sample took, with a warning.
+/// True if there are some, so that tensors must be chosen anew.
+bool leaveUnseenBranches(Plan &plan);
 /// Whether a contraction makes factors that whole channels are multiplied with,
 /// or the like: one number for each channel, spread over a larger tensor.
 bool makesGate(onnx::QuantizableOpInterface contraction);
@@ -168,10 +182,19 @@ void foldToQLinear(Plan &plan);
 void foldToInteger(Plan &plan);
 /// Replaces recurrent layers with dequantized weights by ops that quantize.
 void foldToDynamic(Plan &plan);
+/// Brings a trained model's quantizers to one form: those of ai.onnx, each with
+/// a zero point.
+void unifyQuantizers(mlir::ModuleOp module);
 /// Takes over the quantizers that a model was trained with.
 llvm::LogicalResult takeOverQuantizers(Plan &plan);
+/// How many products of u8 and s8 may leave 16 bits when two are added.
+int64_t countSaturating(mlir::ModuleOp module);
 /// Removes what nothing uses any more.
 void cleanUp(Plan &plan);
+/// Gives nodes and tensors the names that ONNX Runtime's tool gives them.
+void renameAsOnnxRuntime(Plan &plan);
+/// Why ONNX Runtime's tool leaves a node as it is; empty if it doesn't.
+std::string leftByOnnxRuntime(const Settings &settings, llvm::StringRef opType);
 /// Fills the report from the plan.
 void fillReport(Plan &plan);
 
@@ -192,6 +215,10 @@ std::optional<ScaleType> scaleTypeOf(mlir::Value value);
 mlir::ElementsAttr constantOf(mlir::Value value);
 /// All numbers of a constant; none if it can't be read.
 std::optional<llvm::SmallVector<double>> numbersOf(mlir::Value value);
+/// Whether quantized numbers saturate within the bounds of a clamp, so that it
+/// changes none of them.
+bool saturatesWithin(const Parameters &parameters,
+                     const onnx::RealRange &clamp);
 /// Whether a value leaves the main graph.
 bool isGraphOutput(mlir::Value value);
 

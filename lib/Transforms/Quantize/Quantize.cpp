@@ -64,13 +64,18 @@ static int64_t constantBytes(ModuleOp module) {
 }
 
 LogicalResult Quantize::quantize(Plan &plan) {
+  if (plan.settings.mode == Mode::QAT)
+    unifyQuantizers(plan.module);
   if (failed(selectNodes(plan)))
     return failure();
+  if (plan.isQuantized)
+    return success();
   if (plan.settings.mode == Mode::QAT) {
     if (failed(takeOverQuantizers(plan)))
       return failure();
   } else {
-    if (failed(placeQuantizers(plan)))
+    if (failed(placeQuantizers(plan)) ||
+        (leaveUnseenBranches(plan) && failed(placeQuantizers(plan))))
       return failure();
     if (plan.settings.scaleChannels)
       scaleChannels(plan);
@@ -86,12 +91,15 @@ LogicalResult Quantize::quantize(Plan &plan) {
   if (plan.settings.dynamic && plan.settings.contribOps)
     foldToDynamic(plan);
   cleanUp(plan);
+  if (plan.settings.compatible)
+    renameAsOnnxRuntime(plan);
   return success();
 }
 
 LogicalResult Quantize::finish(Plan &plan) {
   fillReport(plan);
   plan.report.bytesAfter = constantBytes(plan.module);
+  plan.report.saturating = countSaturating(plan.module);
   numQuantized = plan.report.numQuantized();
   numFloat = plan.report.nodes.size() - numQuantized;
   numActivations = plan.report.activations;
@@ -156,7 +164,11 @@ onnxquant::tensorsToCalibrate(ModuleOp module, const QuantizeOptions &options) {
   if (settings->mode == Mode::QAT)
     return names;
   Plan plan(module, *settings);
-  if (failed(selectNodes(plan)) || failed(placeQuantizers(plan)))
+  if (failed(selectNodes(plan)))
+    return failure();
+  if (plan.isQuantized)
+    return names;
+  if (failed(placeQuantizers(plan)))
     return failure();
   auto add = [&](Value value) { names.insert(tensorName(value)); };
   for (auto &[value, activation] : plan.activations) {

@@ -121,8 +121,9 @@ void RegionFinder::visit(unsigned index, QuantizableOpInterface op) {
   }
   if (!op.isElementwise()) {
     // Reductions and resampling read what was stored; data that is only moved
-    // is quantized where it is read.
-    if (!op.movesData())
+    // is quantized where it is read. A Softmax raises its operand's errors to
+    // factors, and most of its time goes into exponentials: it reads floats.
+    if (!op.movesData() && !isa<SoftmaxOp>(op))
       llvm::for_each(operands, [&](Value value) { store(value); });
     return;
   }

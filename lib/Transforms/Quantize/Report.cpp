@@ -71,6 +71,7 @@ llvm::json::Value QuantizeReport::toJson() const {
                                     {"float", total - numQuantized()},
                                     {"activations", activations},
                                     {"weights", weights},
+                                    {"may_saturate_in_16_bits", saturating},
                                     {"constant_bytes_before", bytesBefore},
                                     {"constant_bytes_after", bytesAfter}}},
       {"notes", llvm::json::Array(notes)},
@@ -78,7 +79,6 @@ llvm::json::Value QuantizeReport::toJson() const {
 }
 
 void QuantizeReport::print(llvm::raw_ostream &os) const {
-  os << "mode         " << mode << ", placement " << placement << "\n";
   os << "nodes        " << numQuantized() << " of " << nodes.size()
      << " quantized\n";
   os << "tensors      " << activations << " activations, " << weights
@@ -113,8 +113,6 @@ void QuantizeReport::print(llvm::raw_ostream &os) const {
   for (const auto &[count, key] : order)
     os << llvm::format("%5lld  ", static_cast<long long>(count)) << key.second
        << ": " << key.first << "\n";
-  for (const std::string &note : notes)
-    os << "note         " << note << "\n";
 }
 
 void quantize::fillReport(Plan &plan) {

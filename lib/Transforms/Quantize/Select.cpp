@@ -68,7 +68,7 @@ static bool isNode(Operation *op) {
 static bool canHaveRange(Plan &plan, Value value) {
   std::string name = tensorName(value);
   return isa<RankedTensorType, NoneType>(value.getType()) ||
-         plan.settings.overrides.count(name) || getRange(plan.module, name);
+         plan.overrides.count(name) || getRange(plan.module, name);
 }
 
 /// Why a node whose operator can be quantized is not; empty if it is.
@@ -80,12 +80,9 @@ static std::string obstacleOf(Plan &plan, QuantizableOpInterface op) {
     std::optional<ScaleType> type = scaleTypeOf(first);
     if (!type)
       return "its numbers are not float32 or float16";
-    if (settings.dynamic && *type != ScaleType::F32 && !op.takesWeightsOnly())
-      return "dynamic quantization takes float32 only";
   }
-  if (!op->getParentOfType<func::FuncOp>() ||
-      (!isa<func::FuncOp>(op->getParentOp()) && !settings.enableSubgraph))
-    return "it is part of a subgraph; see enable-subgraph";
+  if (!isa<func::FuncOp>(op->getParentOp()) && !settings.enableSubgraph)
+    return "it is part of a subgraph, and enable-subgraph is false";
   if (std::string obstacle = op.getObstacle(); !obstacle.empty())
     return obstacle;
   auto isConstant = [&](unsigned i) {
@@ -115,6 +112,13 @@ static std::string obstacleOf(Plan &plan, QuantizableOpInterface op) {
       llvm::none_of(operands, isConstant))
     return "neither of its operands is constant; see matmul-const-b-only";
   return "";
+}
+
+/// Whether a mask goes through an op; contractions read what they must.
+static bool holdsMask(Plan &plan, QuantizableOpInterface op) {
+  auto isMasked = [&](Value value) { return plan.masked.contains(value); };
+  return !op.isContraction() && (llvm::any_of(op->getOperands(), isMasked) ||
+                                 llvm::any_of(op->getResults(), isMasked));
 }
 
 /// Operators that have a model of the interface.
@@ -151,8 +155,9 @@ static LogicalResult checkUsed(Plan &plan, StringRef option,
          << suggestName(*unused, names);
 }
 
-/// A model that is quantized already is for `mode=qat`.
-static LogicalResult checkFloat(Plan &plan) {
+/// A model that is quantized already has nothing left to choose: it stays as it
+/// is. Quantizers of training are for `mode=qat`.
+static bool isQuantized(Plan &plan) {
   static const llvm::StringSet<> quantized = {"QuantizeLinear",
                                               "DequantizeLinear",
                                               "DynamicQuantizeLinear",
@@ -164,15 +169,24 @@ static LogicalResult checkFloat(Plan &plan) {
                                               "MatMulNBits",
                                               "QAttention",
                                               "QGemm"};
-  auto isQuantized = [](StringRef type) {
+  auto isQuantizedType = [](StringRef type) {
     return quantized.contains(type) || type.starts_with("QLinear");
   };
-  for (const Node &node : plan.nodes)
-    if (isQuantized(opTypeOf(node.op)))
-      return node.op->emitError("the model is quantized already: it has a ")
-             << opTypeOf(node.op)
-             << "; mode=qat takes over the quantizers of a trained model";
-  return success();
+  auto first = llvm::find_if(plan.nodes, [&](const Node &node) {
+    return isQuantizedType(opTypeOf(node.op));
+  });
+  if (first == plan.nodes.end())
+    return false;
+  bool pairs =
+      isa<QuantizeLinearOp, DequantizeLinearOp, microsoft::QuantizeLinearOp,
+          microsoft::DequantizeLinearOp>(first->op);
+  plan.module.emitWarning("the model is quantized already: it has a ")
+      << opTypeOf(first->op) << ", and stays as it is"
+      << (pairs ? "; mode=qat takes over the quantizers of a trained model"
+                : "");
+  for (Node &node : plan.nodes)
+    node.reason = "the model is quantized already";
+  return true;
 }
 
 /// All names of tensors must exist, or an option does nothing silently.
@@ -209,6 +223,37 @@ static LogicalResult checkTensors(Plan &plan) {
   return success();
 }
 
+/// Parameters of what only a Relu or Clip reads are meant for what it leaves,
+/// and the other way round: tools name either of the two tensors.
+static void passOnParameters(Plan &plan) {
+  auto isGiven = [&](const std::string &name) {
+    auto entry = plan.overrides.find(name);
+    return entry != plan.overrides.end() && !entry->second.scales.empty();
+  };
+  for (const Node &node : plan.nodes) {
+    auto op = dyn_cast<QuantizableOpInterface>(node.op);
+    if (!op || !op.getClamp() || !op->getOperand(0).hasOneUse())
+      continue;
+    std::string before = tensorName(op->getOperand(0)),
+                after = tensorName(op->getResult(0));
+    if (isGiven(before) && isGiven(after)) {
+      // Both say the same, or the first is of no use.
+      const TensorOverride &one = plan.overrides[before],
+                           &other = plan.overrides[after];
+      if (one.scales == other.scales && one.zeroPoints == other.zeroPoints)
+        plan.passedOn[before] = after;
+      continue;
+    }
+    if (!isGiven(before) && !isGiven(after))
+      continue;
+    if (!isGiven(before))
+      std::swap(before, after);
+    TensorOverride entry = plan.overrides[before];
+    plan.overrides[after] = entry;
+    plan.passedOn[before] = after;
+  }
+}
+
 LogicalResult quantize::selectNodes(Plan &plan) {
   const Settings &settings = plan.settings;
   plan.module.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -221,9 +266,14 @@ LogicalResult quantize::selectNodes(Plan &plan) {
   });
   if (settings.mode == Mode::QAT)
     return success();
-  if (failed(checkFloat(plan)) || failed(checkOpTypes(plan)) ||
-      failed(checkTensors(plan)))
+  plan.isQuantized = isQuantized(plan);
+  if (plan.isQuantized)
+    return success();
+  if (failed(checkOpTypes(plan)) || failed(checkTensors(plan)))
     return failure();
+  passOnParameters(plan);
+  if (!settings.dynamic)
+    findMasks(plan);
   NamePatterns chosen(settings.nodes), excluded(settings.excluded);
   for (Node &node : plan.nodes) {
     node.excluded = excluded.matches(node.name);
@@ -238,7 +288,11 @@ LogicalResult quantize::selectNodes(Plan &plan) {
     else if (!settings.opTypes.empty() &&
              !llvm::is_contained(settings.opTypes, opTypeOf(node.op)))
       node.reason = "not among op-types-to-quantize";
-    else
+    else if (node.excluded = holdsMask(plan, op); node.excluded)
+      node.reason = "it holds an attention mask, which no range may follow";
+    else if (settings.compatible)
+      node.reason = leftByOnnxRuntime(settings, opTypeOf(node.op));
+    if (op && node.reason.empty())
       node.reason = obstacleOf(plan, op);
     node.selected = node.reason.empty();
   }

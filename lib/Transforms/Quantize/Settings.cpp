@@ -127,8 +127,12 @@ static llvm::Error readTypes(const QuantizeOptions &options,
           readTriple("asymmetric-input-types", options.asymmetricInputTypes, "",
                      asymmetric))
     return error;
-  if (asymmetric) {
-    settings.weight.isSigned = *asymmetric;
+  // Modes by those names are unsigned, as they were where they come from.
+  bool named =
+      llvm::StringRef(options.quantizationMode).starts_with("IntegerOps") &&
+      options.weightType.empty() && options.activationType.empty();
+  if (asymmetric || named) {
+    settings.weight.isSigned = asymmetric.value_or(false);
     settings.weightGiven = true;
   }
   auto read = [&](llvm::StringRef name, llvm::StringRef text, QuantType &type,
@@ -155,6 +159,44 @@ static llvm::Error readTypes(const QuantizeOptions &options,
     return error;
   settings.weightGiven |= !options.weightType.empty();
   return read("weight-type", options.weightType, settings.weight, true);
+}
+
+/// What a runtime is best given, where the user doesn't say otherwise.
+static llvm::Error readRuntime(const QuantizeOptions &options,
+                               Settings &settings) {
+  const std::string &runtime = options.runtime;
+  if (runtime.empty() || runtime == "onnxruntime-vnni")
+    return llvm::Error::success();
+  if (runtime != "onnxruntime")
+    return fail("for expects onnxruntime or onnxruntime-vnni, but got '" +
+                runtime + "'");
+  // Reduced signed weights can't saturate either; who asks for them knows.
+  if (settings.weightGiven || settings.reduceRange ||
+      settings.weight.bits != 8 || settings.activation.isSigned)
+    return llvm::Error::success();
+  settings.weight.isSigned = false;
+  settings.shiftedWeights = true;
+  return llvm::Error::success();
+}
+
+/// Chooses forms that the highest opset has.
+static llvm::Error readMaxOpset(const QuantizeOptions &options,
+                                Settings &settings) {
+  int64_t most = options.maxOpset;
+  if (most == 0)
+    return llvm::Error::success();
+  constexpr int64_t quantizers = 10, dynamic = 11, axes = 13, halves = 19,
+                    wideTypes = 21;
+  if (most < quantizers || (settings.dynamic && most < dynamic))
+    return fail("max-opset expects " +
+                llvm::Twine(settings.dynamic ? dynamic : quantizers) +
+                " or more here, but got " + llvm::Twine(most) +
+                ": older opsets have no quantizers");
+  if (settings.form == Mode::QDQ && most < axes)
+    settings.perChannel = false;
+  settings.contribHalf = most < halves;
+  settings.contribQdq |= settings.form == Mode::QDQ && most < wideTypes;
+  return llvm::Error::success();
 }
 
 /// An option that was set although it means nothing where it is.
@@ -220,15 +262,19 @@ static llvm::Error refuse(const QuantizeOptions &options,
            !settings.quantizesResults(),
        "exclude-output-quantization is for placement=every-op and "
        "mode=qlinear: nothing else quantizes outputs"},
+      {!settings.outputOpsExcluded.empty() &&
+           settings.placement == Placement::Fused,
+       "op-types-to-exclude-output is for placement=every-op"},
+      {settings.restrictedAsymmetric &&
+           (settings.symmetricActivations || settings.activation.isSigned ||
+            settings.dynamic),
+       "restricted-asymmetric is for static unsigned activations"},
       {settings.forceNoInputCheck && settings.placement == Placement::Fused,
        "force-quantize-no-input-check is for placement=every-op"},
       {settings.placement == Placement::EveryOp &&
            (settings.form == Mode::Integer || settings.dynamic),
        "placement=every-op is for static mode=qdq and mode=qlinear: integer "
        "and dynamic modes quantize contractions only"},
-      {!options.outputParams.empty() && settings.form == Mode::Integer,
-       "output-quantization-params is no option of mode=integer: its results "
-       "are float"},
       {settings.form == Mode::Integer && !qat && settings.perChannel &&
            settings.symmetricWeights == false,
        "symmetric-weights=false expects per-channel=false in mode=integer: "
@@ -248,6 +294,7 @@ static llvm::Error refuse(const QuantizeOptions &options,
 static llvm::Error refuseInQat(const QuantizeOptions &options) {
   const QuantizeOptions defaults;
   const std::pair<llvm::StringRef, bool> choices[] = {
+      {"for", !options.runtime.empty()},
       {"placement", options.placement != defaults.placement},
       {"keep-cheap-in-float", options.keepCheap != defaults.keepCheap},
       {"per-channel", options.perChannel != defaults.perChannel},
@@ -268,12 +315,16 @@ static llvm::Error refuseInQat(const QuantizeOptions &options) {
       {"matmul-const-b-only", options.matmulConstBOnly != "auto"},
       {"dedicated-qdq-pair", options.dedicatedPair},
       {"add-qdq-pair-to-weight", options.weightPair},
+      {"op-types-to-exclude-output", !options.outputOpsExcluded.empty()},
+      {"channel-axes", !options.channelAxes.empty()},
+      {"restricted-asymmetric", options.restrictedAsymmetric},
+      {"adjust-weights-for-bias", !options.adjustWeights},
       {"minimum-real-range", options.minimumRealRange != 0},
       {"keep-removable-activations", options.keepActivations},
       {"exclude-output-quantization", options.excludeOutputs},
       {"force-quantize-no-input-check", options.forceNoInputCheck},
       {"contrib-qdq", options.contribQdq},
-      {"enable-subgraph", options.enableSubgraph},
+      {"enable-subgraph", !options.enableSubgraph},
       {"int16-first", options.int16First != 0},
       {"int16-tensors", !options.int16Tensors.empty()}};
   for (auto [name, isSet] : choices)
@@ -284,9 +335,74 @@ static llvm::Error refuseInQat(const QuantizeOptions &options) {
   return llvm::Error::success();
 }
 
-llvm::Expected<Settings>
-quantize::readSettings(const QuantizeOptions &options) {
+/// Parameters of tensors, which may be in files.
+static llvm::Error readParameters(const QuantizeOptions &options,
+                                  Settings &settings) {
+  if (!options.tensorOverrides.empty())
+    if (llvm::Error error = readOverrides(
+            "tensor-overrides", options.tensorOverrides, settings.overrides))
+      return error;
+  if (!options.inputParams.empty())
+    if (llvm::Error error =
+            readParams("input-quantization-params", options.inputParams,
+                       settings.activation, settings.overrides))
+      return error;
+  if (!options.outputParams.empty())
+    return readParams("output-quantization-params", options.outputParams,
+                      settings.activation, settings.overrides);
+  return llvm::Error::success();
+}
+
+/// The options that a preset stands for.
+static llvm::Expected<QuantizeOptions> withPreset(QuantizeOptions options) {
+  if (options.compatible.empty())
+    return options;
+  if (options.compatible != "onnxruntime")
+    return fail("compatible expects onnxruntime, but got '" +
+                options.compatible + "'");
+  if (options.mode == "qat")
+    return fail("compatible is no option of mode=qat, which takes over the "
+                "quantizers of the model");
+  bool isInteger =
+      options.dynamic || options.mode == "integer" ||
+      options.quantizationMode.find("Integer") == 0 ||
+      llvm::StringRef(options.quantizationMode).ends_with("Dynamic");
+  if (!isInteger)
+    options.placement = "every-op";
+  options.biasCorrection = "none";
+  options.weightRounding = "nearest";
+  options.channelScaling = "none";
+  options.keepCheap = options.blockSize > 0;
+  options.contribOps |= options.mode == "qlinear" || options.dynamic;
+  return options;
+}
+
+static llvm::Error readChannelAxes(const QuantizeOptions &options,
+                                   Settings &settings) {
+  for (llvm::StringRef text : options.channelAxes) {
+    auto [op, number] = text.split(':');
+    int64_t axis;
+    if (op.empty() || number.getAsInteger(10, axis))
+      return fail("channel-axes expects OP:AXIS, but got '" + text + "'");
+    settings.channelAxes[op] = axis;
+  }
+  return llvm::Error::success();
+}
+
+/// All but what files hold.
+static llvm::Expected<Settings> readOptions(const QuantizeOptions &given) {
   Settings settings;
+  llvm::Expected<QuantizeOptions> preset = withPreset(given);
+  if (!preset)
+    return preset.takeError();
+  const QuantizeOptions &options = *preset;
+  settings.compatible = !options.compatible.empty();
+  settings.outputOpsExcluded.assign(options.outputOpsExcluded.begin(),
+                                    options.outputOpsExcluded.end());
+  settings.restrictedAsymmetric = options.restrictedAsymmetric;
+  settings.adjustWeights = options.adjustWeights;
+  if (llvm::Error error = readChannelAxes(options, settings))
+    return error;
   if (llvm::Error error = readMode(options, settings))
     return error;
   if (settings.mode == Mode::QAT)
@@ -307,10 +423,15 @@ quantize::readSettings(const QuantizeOptions &options) {
   settings.keepCheap = options.keepCheap;
   settings.perChannel = options.perChannel;
   settings.blockSize = options.blockSize;
+  settings.reduceRange = options.reduceRange;
+  settings.contribQdq = options.contribQdq;
+  if (llvm::Error error = readRuntime(options, settings))
+    return error;
+  if (llvm::Error error = readMaxOpset(options, settings))
+    return error;
   if (llvm::Error error = readChannelScaling(options, settings))
     return error;
   settings.symmetricActivations = options.symmetricActivations;
-  settings.reduceRange = options.reduceRange;
   settings.minimumRealRange = options.minimumRealRange;
   auto copy = [](auto &from, std::vector<std::string> &to) {
     to.assign(from.begin(), from.end());
@@ -333,21 +454,30 @@ quantize::readSettings(const QuantizeOptions &options) {
   settings.forceNoInputCheck = options.forceNoInputCheck;
   settings.enableSubgraph = options.enableSubgraph;
   settings.contribOps = options.contribOps;
-  settings.contribQdq = options.contribQdq;
-  if (!options.tensorOverrides.empty())
-    if (llvm::Error error = readOverrides(
-            "tensor-overrides", options.tensorOverrides, settings.overrides))
-      return error;
-  if (!options.inputParams.empty())
-    if (llvm::Error error = readParams("input-quantization-params",
-                                       options.inputParams, settings.overrides))
-      return error;
-  if (!options.outputParams.empty())
-    if (llvm::Error error =
-            readParams("output-quantization-params", options.outputParams,
-                       settings.overrides))
-      return error;
   if (llvm::Error error = refuse(options, settings))
     return error;
   return settings;
+}
+
+llvm::Expected<Settings>
+quantize::readSettings(const QuantizeOptions &options) {
+  llvm::Expected<Settings> settings = readOptions(options);
+  if (settings)
+    if (llvm::Error error = readParameters(options, *settings))
+      return error;
+  return settings;
+}
+
+llvm::Error onnxquant::checkQuantizeOptions(const QuantizeOptions &options) {
+  return readOptions(options).takeError();
+}
+
+bool onnxquant::needsCalibration(const QuantizeOptions &options) {
+  llvm::Expected<Settings> settings = readOptions(options);
+  if (!settings) {
+    llvm::consumeError(settings.takeError());
+    return true;
+  }
+  return settings->mode != Mode::QAT &&
+         (!settings->dynamic || settings->quantizesResults());
 }

@@ -38,6 +38,8 @@ struct Settings {
 
   QuantType activation{8, false};
   QuantType weight{8, true};
+  /// Unsigned weights are signed ones plus 128.
+  bool shiftedWeights = false;
   /// The user chose the weights' type.
   bool weightGiven = false;
   bool perChannel = true;
@@ -54,8 +56,16 @@ struct Settings {
 
   bool dedicatedPair = false, weightPair = false, quantizeBias = true;
   bool keepActivations = false, excludeOutputs = false;
-  bool forceNoInputCheck = false, enableSubgraph = false;
+  bool forceNoInputCheck = false, enableSubgraph = true;
   bool contribOps = false, contribQdq = false;
+  /// As ONNX Runtime's tool does it.
+  bool compatible = false;
+  /// Operators whose results stay float, and the axes of operators' channels.
+  std::vector<std::string> outputOpsExcluded;
+  llvm::StringMap<int64_t> channelAxes;
+  bool restrictedAsymmetric = false, adjustWeights = true;
+  /// Quantizers of float16 are com.microsoft's, which need no opset 19.
+  bool contribHalf = false;
 
   /// Products keep integers in and out, so that results need parameters too.
   bool quantizesResults() const { return form == Mode::QLinear; }
@@ -69,8 +79,10 @@ struct Settings {
 llvm::Expected<Settings> readSettings(const QuantizeOptions &options);
 
 /// Reads `{"tensor": [zero point, scale]}`, from a file if there is one of that
-/// name, and adds it to `overrides`.
+/// name, and adds it to `overrides`. Zero points of the other sign are brought
+/// to that of activations.
 llvm::Error readParams(llvm::StringRef option, llvm::StringRef text,
+                       QuantType activation,
                        llvm::StringMap<TensorOverride> &overrides);
 /// Reads `{"tensor": {...}}` likewise.
 llvm::Error readOverrides(llvm::StringRef option, llvm::StringRef text,

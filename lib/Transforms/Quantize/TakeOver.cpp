@@ -27,6 +27,8 @@ private:
   void clipConstants();
   void merge();
   void quantizeWeights();
+  void removeClamps();
+  void removeClamp(Node &node, QuantizableOpInterface op);
   void quantizeBiases();
   void quantizeBias(Node &node, QuantizableOpInterface op);
   std::optional<Parameters> parametersOf(const QuantizedOperand &operand,
@@ -272,6 +274,25 @@ void TakeOver::merge() {
   }
 }
 
+/// Whether a bias has 32 bits and, but for their rounding, these scales: then
+/// its integers are what integer operators add.
+static bool hasScales(Value bias, ArrayRef<double> scales) {
+  QuantizedOperand source = dequantizedBy(bias);
+  std::optional<SmallVector<double>> own =
+      source.value ? numbersOf(source.scale) : std::nullopt;
+  if (!own || !getElementTypeOrSelf(source.value).isInteger(32))
+    return false;
+  auto nearly = [](double a, double b) {
+    return std::fabs(a - b) <= 1e-6 * std::fabs(b);
+  };
+  size_t count = std::max(own->size(), scales.size());
+  for (size_t i = 0; i < count; ++i)
+    if (!nearly((*own)[own->size() == 1 ? 0 : i],
+                scales[scales.size() == 1 ? 0 : i]))
+      return false;
+  return own->size() == scales.size();
+}
+
 /// A contraction whose input is quantized gets an integer bias.
 void TakeOver::quantizeBias(Node &node, QuantizableOpInterface op) {
   SmallVector<unsigned> products = op.getQuantizableOperands();
@@ -284,7 +305,10 @@ void TakeOver::quantizeBias(Node &node, QuantizableOpInterface op) {
   auto type = dyn_cast<RankedTensorType>(bias.getType());
   if (!type || !type.getElementType().isF32() || !input.value || !weight.value)
     return;
-  std::optional<SmallVector<double>> numbers = numbersOf(bias),
+  // What the model dequantizes is left as it is where it may be.
+  if (!constantOf(bias) && plan.settings.form != Mode::QLinear)
+    return;
+  std::optional<SmallVector<double>> numbers = dequantizedNumbers(bias),
                                      inputs = numbersOf(input.scale),
                                      weights = numbersOf(weight.scale);
   if (!numbers || !inputs || !weights || inputs->size() != 1)
@@ -294,7 +318,7 @@ void TakeOver::quantizeBias(Node &node, QuantizableOpInterface op) {
     scales.push_back(
         castScale((*inputs)[0] * scale * op.getBiasFactor(), ScaleType::F32));
   bool several = scales.size() > 1;
-  if (several && scales.size() != numbers->size())
+  if ((several && scales.size() != numbers->size()) || hasScales(bias, scales))
     return;
   SmallVector<int64_t> quantized;
   for (auto [i, number] : llvm::enumerate(*numbers)) {
@@ -371,10 +395,42 @@ void TakeOver::quantizeBiases() {
   }
 }
 
+/// A Relu or Clip between a product and quantizers that saturate within its
+/// bounds changes nothing, and would keep the product from its QLinear form.
+void TakeOver::removeClamp(Node &node, QuantizableOpInterface op) {
+  Value input = op->getOperand(0), result = op->getResult(0);
+  std::optional<RealRange> clamp = op.getClamp();
+  if (!clamp || !input.hasOneUse() || !input.getDefiningOp() ||
+      result.use_empty())
+    return;
+  for (OpOperand &use : result.getUses()) {
+    auto quantizer = dyn_cast<QuantizeLinearOp>(use.getOwner());
+    if (!quantizer || use.getOperandNumber() != 0 ||
+        quantizer.getBlockSize() != 0 ||
+        isa<NoneType>(quantizer.getYZeroPoint().getType()))
+      return;
+    std::optional<Parameters> parameters = parametersOf(
+        {Value(), quantizer.getYScale(), quantizer.getYZeroPoint()}, 0);
+    if (!parameters || !saturatesWithin(*parameters, *clamp))
+      return;
+  }
+  result.replaceAllUsesWith(input);
+  node.quantized = true;
+  node.reason = "removed: saturation does the same";
+  node.op = nullptr;
+  op->erase();
+}
+
+void TakeOver::removeClamps() {
+  for (Node &node : plan.nodes)
+    if (auto op = dyn_cast_or_null<QuantizableOpInterface>(node.op))
+      removeClamp(node, op);
+}
+
 LogicalResult TakeOver::run() {
   bool any = false;
   plan.module.walk([&](Operation *op) {
-    any |= isa<QuantizeLinearOp>(op) ||
+    any |= isa<QuantizeLinearOp, microsoft::QuantizeLinearOp>(op) ||
            (isa<CustomOp>(op) && opTypeOf(op).starts_with("FakeQuant"));
   });
   if (!any)
@@ -394,12 +450,15 @@ LogicalResult TakeOver::run() {
       node.quantized = true;
   }
   merge();
+  if (plan.settings.form == Mode::QLinear)
+    removeClamps();
   quantizeBiases();
   plan.module.walk([&](QuantizeLinearOp) { ++plan.report.activations; });
   for (Node &node : plan.nodes) {
     if (!node.op || node.quantized)
       continue;
-    if (isa<QuantizeLinearOp, DequantizeLinearOp>(node.op)) {
+    if (isa<QuantizeLinearOp, DequantizeLinearOp, microsoft::QuantizeLinearOp,
+            microsoft::DequantizeLinearOp>(node.op)) {
       node.quantized = true;
       node.reason = "taken over";
       // Steps that follow may remove it.

@@ -92,7 +92,17 @@ LogicalResult WeightCollector::chooseShape(Weight &weight,
   // them of quantizers.
   if (!settings.perChannel || operand == 0)
     return success();
-  if (std::optional<int64_t> axis = op.getChannelAxis(operand)) {
+  std::optional<int64_t> axis = op.getChannelAxis(operand);
+  auto chosen = settings.channelAxes.find(opTypeOf(op));
+  if (chosen != settings.channelAxes.end()) {
+    int64_t rank = shape.size(), given = chosen->second;
+    if (given < -rank || given >= rank)
+      return plan.module.emitError("channel-axes: tensor '")
+             << weight.name << "' expects an axis within its rank " << rank
+             << ", but got " << given;
+    axis = given < 0 ? given + rank : given;
+  }
+  if (axis) {
     parameters.axis = axis;
     parameters.shape = {shape[*axis]};
   }
@@ -127,7 +137,7 @@ LogicalResult WeightCollector::readGiven(Weight &weight,
 LogicalResult WeightCollector::collect(Weight &weight) {
   Value value = weight.use->get();
   ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
-  TensorOverride override = settings.overrides.lookup(weight.name);
+  TensorOverride override = plan.overrides.lookup(weight.name);
   Parameters &parameters = weight.parameters;
   parameters.scaleType = *scaleTypeOf(value);
   if (override.scales.empty())
@@ -146,11 +156,14 @@ LogicalResult WeightCollector::collect(Weight &weight) {
     return plan.module.emitError("the numbers of tensor '")
            << weight.name << "' cannot be read";
   bool several = parameters.axis.has_value();
+  bool shifted = settings.shiftedWeights && weight.contracted &&
+                 !override.type && parameters.type == QuantType{8, false};
+  QuantType type = shifted ? QuantType{8, true} : parameters.type;
   bool symmetric = override.symmetric.value_or(
-      weight.contracted ? settings.isSymmetric(parameters.type, several)
+      weight.contracted ? settings.isSymmetric(type, several)
                         : settings.symmetricActivations);
   ScaleRule rule{
-      parameters.type, symmetric,
+      type, symmetric,
       override.reduceRange.value_or(settings.reduceRange && weight.contracted),
       settings.minimumRealRange, parameters.scaleType};
   int64_t count = 1;
@@ -179,6 +192,10 @@ LogicalResult WeightCollector::collect(Weight &weight) {
   if (symmetric && several)
     for (ScaleAndZeroPoint &value : parameters.values)
       value.zeroPoint = computeScale(-1, 1, rule).zeroPoint;
+  // The same real numbers, stored without a sign.
+  if (shifted)
+    for (ScaleAndZeroPoint &value : parameters.values)
+      value.zeroPoint -= type.min();
   return success();
 }
 

@@ -68,8 +68,7 @@ bool CheapTensors::contains(Value value) const {
   if (!plan.settings.keepCheap)
     return false;
   std::optional<double> elements = elementsOf(value);
-  if (!elements || *elements == 0 ||
-      plan.settings.overrides.count(tensorName(value)))
+  if (!elements || *elements == 0 || plan.overrides.count(tensorName(value)))
     return false;
   double products = 0;
   for (Operation *user : value.getUsers()) {

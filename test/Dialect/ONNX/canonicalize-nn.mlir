@@ -56,7 +56,7 @@ func.func @dropout_of_other_type(%x: tensor<2x3xf32>) -> tensor<*xf32> {
 }
 
 // CHECK-LABEL: @batch_normalization_inference_mode
-// CHECK: "onnx.BatchNormalization"(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}) {epsilon = 1.000000e-03 : f32, momentum = 5.000000e-01 : f32, onnx_node_name = "bn", training_mode = 0 : si64}
+// CHECK: "onnx.BatchNormalization"(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}) <{epsilon = 1.000000e-03 : f32, momentum = 5.000000e-01 : f32, training_mode = 0 : si64}> {onnx_node_name = "bn"}
 // CHECK-SAME: -> (tensor<2x3x4xf32>, none, none)
 func.func @batch_normalization_inference_mode(
     %x: tensor<2x3x4xf32>, %s: tensor<3xf32>, %b: tensor<3xf32>, %m: tensor<3xf32>, %v: tensor<3xf32>)

@@ -62,7 +62,7 @@ func.func @transpose_back(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
 // Without a permutation the order is reversed.
 // CHECK-LABEL: @transpose_twice
 // CHECK-SAME: (%[[X:.*]]: tensor<2x3x4xf32>)
-// CHECK-NEXT: %[[Y:.*]] = "onnx.Transpose"(%[[X]]) {perm = [0, 2, 1]} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
+// CHECK-NEXT: %[[Y:.*]] = "onnx.Transpose"(%[[X]]) <{perm = [0, 2, 1]}> : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
 // CHECK-NEXT: onnx.Return %[[Y]]
 func.func @transpose_twice(%x: tensor<2x3x4xf32>) -> tensor<2x4x3xf32> {
   %a = "onnx.Transpose"(%x) : (tensor<2x3x4xf32>) -> tensor<4x3x2xf32>

@@ -55,9 +55,9 @@ func.func @nested(%x: tensor<*xf32>) -> tensor<*xf32> {
 
 // CHECK-LABEL: func.func @scan
 func.func @scan(%zero: tensor<2xf32>, %x: tensor<2x3xf32>) -> tensor<2xf32> {
-  // CHECK: "onnx.Scan"(%{{.*}}, %{{.*}}) ({
+  // CHECK: "onnx.Scan"(%{{.*}}, %{{.*}}) <{num_scan_inputs = 1 : si64, scan_input_axes = [1], scan_input_directions = [0], scan_output_axes = [-1], scan_output_directions = [1]}> ({
   // CHECK-NEXT: ^bb0(%{{.*}}: tensor<2xf32>, %{{.*}}: tensor<2xf32>):
-  // CHECK: }) {num_scan_inputs = 1 : si64, scan_input_axes = [1], scan_input_directions = [0], scan_output_axes = [-1], scan_output_directions = [1]} : (tensor<2xf32>, tensor<2x3xf32>) -> (tensor<2xf32>, tensor<2x3xf32>)
+  // CHECK: }) : (tensor<2xf32>, tensor<2x3xf32>) -> (tensor<2xf32>, tensor<2x3xf32>)
   %sum, %all = "onnx.Scan"(%zero, %x) ({
   ^bb0(%s: tensor<2xf32>, %e: tensor<2xf32>):
     %n = "onnx.Add"(%s, %e) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>

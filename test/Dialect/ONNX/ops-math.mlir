@@ -79,7 +79,7 @@ func.func @atanh(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK-LABEL: func.func @bit_shift(
 // CHECK-SAME: %[[X:.*]]: tensor<3xui8>, %[[Y:.*]]: tensor<3xui8>
 func.func @bit_shift(%x: tensor<3xui8>, %y: tensor<3xui8>) -> tensor<3xui8> {
-  // CHECK: "onnx.BitShift"(%[[X]], %[[Y]]) {direction = "LEFT"} : (tensor<3xui8>, tensor<3xui8>) -> tensor<3xui8>
+  // CHECK: "onnx.BitShift"(%[[X]], %[[Y]]) <{direction = "LEFT"}> : (tensor<3xui8>, tensor<3xui8>) -> tensor<3xui8>
   %z = "onnx.BitShift"(%x, %y) {direction = "LEFT"}
       : (tensor<3xui8>, tensor<3xui8>) -> tensor<3xui8>
   onnx.Return %z : tensor<3xui8>
@@ -120,7 +120,7 @@ func.func @bitwise_xor(%a: tensor<2x3xi32>, %b: tensor<3xi32>) -> tensor<2x3xi32
 // CHECK-LABEL: func.func @cast_like(
 // CHECK-SAME: %[[X:.*]]: tensor<2x3xi64>, %[[T:.*]]: tensor<1xf16>
 func.func @cast_like(%x: tensor<2x3xi64>, %t: tensor<1xf16>) -> tensor<2x3xf16> {
-  // CHECK: "onnx.CastLike"(%[[X]], %[[T]]) {saturate = 1 : si64} : (tensor<2x3xi64>, tensor<1xf16>) -> tensor<2x3xf16>
+  // CHECK: "onnx.CastLike"(%[[X]], %[[T]]) <{saturate = 1 : si64}> : (tensor<2x3xi64>, tensor<1xf16>) -> tensor<2x3xf16>
   %y = "onnx.CastLike"(%x, %t) {saturate = 1 : si64}
       : (tensor<2x3xi64>, tensor<1xf16>) -> tensor<2x3xf16>
   onnx.Return %y : tensor<2x3xf16>
@@ -129,7 +129,7 @@ func.func @cast_like(%x: tensor<2x3xi64>, %t: tensor<1xf16>) -> tensor<2x3xf16> 
 // CHECK-LABEL: func.func @cast(
 // CHECK-SAME: %[[X:.*]]: tensor<2x3xi64>
 func.func @cast(%x: tensor<2x3xi64>) -> tensor<2x3xf32> {
-  // CHECK: "onnx.Cast"(%[[X]]) {saturate = 1 : si64, to = f32} : (tensor<2x3xi64>) -> tensor<2x3xf32>
+  // CHECK: "onnx.Cast"(%[[X]]) <{saturate = 1 : si64, to = f32}> : (tensor<2x3xi64>) -> tensor<2x3xf32>
   %y = "onnx.Cast"(%x) {saturate = 1 : si64, to = f32} : (tensor<2x3xi64>) -> tensor<2x3xf32>
   onnx.Return %y : tensor<2x3xf32>
 }
@@ -145,7 +145,7 @@ func.func @ceil(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK-LABEL: func.func @celu(
 // CHECK-SAME: %[[X:.*]]: tensor<2x3xf32>
 func.func @celu(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // CHECK: "onnx.Celu"(%[[X]]) {alpha = 2.000000e+00 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: "onnx.Celu"(%[[X]]) <{alpha = 2.000000e+00 : f32}> : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %r = "onnx.Celu"(%x) {alpha = 2.0 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   onnx.Return %r : tensor<2x3xf32>
 }
@@ -185,7 +185,7 @@ func.func @div(%a: tensor<2x3xf32>, %b: tensor<3xf32>) -> tensor<2x3xf32> {
 // CHECK-LABEL: func.func @elu(
 // CHECK-SAME: %[[X:.*]]: tensor<2x3xf32>
 func.func @elu(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // CHECK: "onnx.Elu"(%[[X]]) {alpha = 2.000000e+00 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: "onnx.Elu"(%[[X]]) <{alpha = 2.000000e+00 : f32}> : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %r = "onnx.Elu"(%x) {alpha = 2.0 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   onnx.Return %r : tensor<2x3xf32>
 }
@@ -225,7 +225,7 @@ func.func @floor(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK-LABEL: func.func @gelu(
 // CHECK-SAME: %[[X:.*]]: tensor<2x3xf32>
 func.func @gelu(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // CHECK: "onnx.Gelu"(%[[X]]) {approximate = "tanh"} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: "onnx.Gelu"(%[[X]]) <{approximate = "tanh"}> : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %r = "onnx.Gelu"(%x) {approximate = "tanh"} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   onnx.Return %r : tensor<2x3xf32>
 }
@@ -249,7 +249,7 @@ func.func @greater_or_equal(%a: tensor<2x3xi64>, %b: tensor<3xi64>) -> tensor<2x
 // CHECK-LABEL: func.func @hard_sigmoid(
 // CHECK-SAME: %[[X:.*]]: tensor<2x3xf32>
 func.func @hard_sigmoid(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // CHECK: "onnx.HardSigmoid"(%[[X]]) {alpha = 2.500000e-01 : f32, beta = 5.000000e-01 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: "onnx.HardSigmoid"(%[[X]]) <{alpha = 2.500000e-01 : f32, beta = 5.000000e-01 : f32}> : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %r = "onnx.HardSigmoid"(%x) {alpha = 0.25 : f32, beta = 0.5 : f32}
       : (tensor<2x3xf32>) -> tensor<2x3xf32>
   onnx.Return %r : tensor<2x3xf32>
@@ -266,7 +266,7 @@ func.func @hard_swish(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK-LABEL: func.func @is_inf(
 // CHECK-SAME: %[[X:.*]]: tensor<2x3xf32>
 func.func @is_inf(%x: tensor<2x3xf32>) -> tensor<2x3xi1> {
-  // CHECK: "onnx.IsInf"(%[[X]]) {detect_negative = 1 : si64, detect_positive = 0 : si64} : (tensor<2x3xf32>) -> tensor<2x3xi1>
+  // CHECK: "onnx.IsInf"(%[[X]]) <{detect_negative = 1 : si64, detect_positive = 0 : si64}> : (tensor<2x3xf32>) -> tensor<2x3xi1>
   %y = "onnx.IsInf"(%x) {detect_negative = 1 : si64, detect_positive = 0 : si64}
       : (tensor<2x3xf32>) -> tensor<2x3xi1>
   onnx.Return %y : tensor<2x3xi1>
@@ -283,7 +283,7 @@ func.func @is_na_n(%x: tensor<2x3xf32>) -> tensor<2x3xi1> {
 // CHECK-LABEL: func.func @leaky_relu(
 // CHECK-SAME: %[[X:.*]]: tensor<2x3xf32>
 func.func @leaky_relu(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // CHECK: "onnx.LeakyRelu"(%[[X]]) {alpha = 5.000000e-01 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: "onnx.LeakyRelu"(%[[X]]) <{alpha = 5.000000e-01 : f32}> : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %r = "onnx.LeakyRelu"(%x) {alpha = 0.5 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   onnx.Return %r : tensor<2x3xf32>
 }
@@ -348,7 +348,7 @@ func.func @mish(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK-LABEL: func.func @mod(
 // CHECK-SAME: %[[A:.*]]: tensor<6xi64>, %[[B:.*]]: tensor<1xi64>
 func.func @mod(%a: tensor<6xi64>, %b: tensor<1xi64>) -> tensor<6xi64> {
-  // CHECK: "onnx.Mod"(%[[A]], %[[B]]) {fmod = 0 : si64} : (tensor<6xi64>, tensor<1xi64>) -> tensor<6xi64>
+  // CHECK: "onnx.Mod"(%[[A]], %[[B]]) <{fmod = 0 : si64}> : (tensor<6xi64>, tensor<1xi64>) -> tensor<6xi64>
   %c = "onnx.Mod"(%a, %b) {fmod = 0 : si64} : (tensor<6xi64>, tensor<1xi64>) -> tensor<6xi64>
   onnx.Return %c : tensor<6xi64>
 }
@@ -428,7 +428,7 @@ func.func @round(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK-LABEL: func.func @selu(
 // CHECK-SAME: %[[X:.*]]: tensor<2x3xf32>
 func.func @selu(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // CHECK: "onnx.Selu"(%[[X]]) {alpha = 2.000000e+00 : f32, gamma = 3.000000e+00 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: "onnx.Selu"(%[[X]]) <{alpha = 2.000000e+00 : f32, gamma = 3.000000e+00 : f32}> : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %r = "onnx.Selu"(%x) {alpha = 2.0 : f32, gamma = 3.0 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   onnx.Return %r : tensor<2x3xf32>
 }
@@ -436,7 +436,7 @@ func.func @selu(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK-LABEL: func.func @shrink(
 // CHECK-SAME: %[[X:.*]]: tensor<2x3xf32>
 func.func @shrink(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // CHECK: "onnx.Shrink"(%[[X]]) {bias = 0.000000e+00 : f32, lambd = 1.500000e+00 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: "onnx.Shrink"(%[[X]]) <{bias = 0.000000e+00 : f32, lambd = 1.500000e+00 : f32}> : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %r = "onnx.Shrink"(%x) {bias = 0.0 : f32, lambd = 1.5 : f32}
       : (tensor<2x3xf32>) -> tensor<2x3xf32>
   onnx.Return %r : tensor<2x3xf32>
@@ -533,7 +533,7 @@ func.func @tanh(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK-LABEL: func.func @thresholded_relu(
 // CHECK-SAME: %[[X:.*]]: tensor<2x3xf32>
 func.func @thresholded_relu(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  // CHECK: "onnx.ThresholdedRelu"(%[[X]]) {alpha = 2.000000e+00 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: "onnx.ThresholdedRelu"(%[[X]]) <{alpha = 2.000000e+00 : f32}> : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %r = "onnx.ThresholdedRelu"(%x) {alpha = 2.0 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   onnx.Return %r : tensor<2x3xf32>
 }
@@ -565,9 +565,9 @@ func.func @main_graph(%arg0: tensor<1x3xf32> {onnx.name = "x"}) -> (tensor<1x3xi
   %1 = onnx.Constant dense<6.000000e+00> : tensor<f32>
   // CHECK: %[[CLIP:.*]] = "onnx.Clip"(%{{.*}}, %[[NONE]], %{{.*}}) {onnx_node_name = "clip_0"} : (tensor<1x3xf32>, none, tensor<f32>) -> tensor<1x3xf32>
   %2 = "onnx.Clip"(%arg0, %0, %1) {onnx_node_name = "clip_0"} : (tensor<1x3xf32>, none, tensor<f32>) -> tensor<1x3xf32>
-  // CHECK: %[[LEAKY:.*]] = "onnx.LeakyRelu"(%[[CLIP]]) {alpha = 0.00999999977 : f32} : (tensor<1x3xf32>) -> tensor<*xf32>
+  // CHECK: %[[LEAKY:.*]] = "onnx.LeakyRelu"(%[[CLIP]]) <{alpha = 0.00999999977 : f32}> : (tensor<1x3xf32>) -> tensor<*xf32>
   %3 = "onnx.LeakyRelu"(%2) {alpha = 0.00999999977 : f32} : (tensor<1x3xf32>) -> tensor<*xf32>
-  // CHECK: "onnx.Cast"(%[[LEAKY]]) {onnx_node_name = "cast_0", saturate = 1 : si64, to = i8} : (tensor<*xf32>) -> tensor<1x3xi8>
+  // CHECK: "onnx.Cast"(%[[LEAKY]]) <{saturate = 1 : si64, to = i8}> {onnx_node_name = "cast_0"} : (tensor<*xf32>) -> tensor<1x3xi8>
   %4 = "onnx.Cast"(%3) {onnx_node_name = "cast_0", saturate = 1 : si64, to = i8} : (tensor<*xf32>) -> tensor<1x3xi8>
   onnx.Return %4 : tensor<1x3xi8>
 }

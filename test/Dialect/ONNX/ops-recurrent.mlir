@@ -3,7 +3,7 @@
 // RUN: onnxq-opt %s --emit-bytecode | onnxq-opt | FileCheck %s
 
 // CHECK-LABEL: @rnn(
-// CHECK: "onnx.RNN"(%{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}) {activation_alpha = [1.000000e+00 : f32], activation_beta = [5.000000e-01 : f32], activations = ["HardSigmoid"], clip = 2.000000e+00 : f32, direction = "reverse", hidden_size = 4 : si64, layout = 0 : si64}
+// CHECK: "onnx.RNN"(%{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}) <{activation_alpha = [1.000000e+00 : f32], activation_beta = [5.000000e-01 : f32], activations = ["HardSigmoid"], clip = 2.000000e+00 : f32, direction = "reverse", hidden_size = 4 : si64, layout = 0 : si64}>
 // CHECK-SAME: (tensor<5x3x2xf32>, tensor<1x4x2xf32>, tensor<1x4x4xf32>, tensor<1x8xf32>, tensor<3xi32>, tensor<1x3x4xf32>) -> (tensor<5x1x3x4xf32>, tensor<1x3x4xf32>)
 func.func @rnn(%a: tensor<5x3x2xf32>,
                %b: tensor<1x4x2xf32>,
@@ -32,7 +32,7 @@ func.func @rnn_both_defaults(%a: tensor<*xf32>,
 }
 
 // CHECK-LABEL: @gru(
-// CHECK: "onnx.GRU"(%{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}) {direction = "bidirectional", hidden_size = 4 : si64, layout = 1 : si64, linear_before_reset = 1 : si64}
+// CHECK: "onnx.GRU"(%{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}) <{direction = "bidirectional", hidden_size = 4 : si64, layout = 1 : si64, linear_before_reset = 1 : si64}>
 // CHECK-SAME: (tensor<3x5x2xf16>, tensor<2x12x2xf16>, tensor<2x12x4xf16>, tensor<2x24xf16>, none, tensor<3x2x4xf16>) -> (tensor<3x5x2x4xf16>, tensor<3x2x4xf16>)
 func.func @gru(%a: tensor<3x5x2xf16>,
                %b: tensor<2x12x2xf16>,
@@ -47,7 +47,7 @@ func.func @gru(%a: tensor<3x5x2xf16>,
 }
 
 // CHECK-LABEL: @lstm(
-// CHECK: "onnx.LSTM"(%{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}) {activations = ["Sigmoid", "Tanh", "Tanh"], direction = "forward", hidden_size = 4 : si64, input_forget = 1 : si64, layout = 0 : si64}
+// CHECK: "onnx.LSTM"(%{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}, %{{[^,)]+}}) <{activations = ["Sigmoid", "Tanh", "Tanh"], direction = "forward", hidden_size = 4 : si64, input_forget = 1 : si64, layout = 0 : si64}>
 // CHECK-SAME: (tensor<5x3x2xf32>, tensor<1x16x2xf32>, tensor<1x16x4xf32>, tensor<1x32xf32>, none, tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x12xf32>) -> (tensor<5x1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>)
 func.func @lstm(%a: tensor<5x3x2xf32>,
                 %b: tensor<1x16x2xf32>,

@@ -110,6 +110,61 @@ def branches():
     )
 
 
+def shadowed():
+    """Branches that name what they make, and an initializer, like the If's outputs and other outer tensors."""
+    two = helper.make_tensor("w", FLOAT, [1], [2.0])
+    shape = ["n", 3]
+    then_branch = graph(
+        [node("Mul", ["x", "w"], ["t"], name="double"), node("Relu", ["t"], ["y"], name="relu")],
+        "then_graph", [], [info("y", FLOAT, shape)], [two],
+    )
+    else_branch = graph([node("Add", ["x", "w"], ["y"], name="add")], "else_graph", [], [info("y", FLOAT, shape)])
+    return model(
+        [
+            node("Neg", ["y"], ["z"], name="after"),
+            node("If", ["c"], ["y"], name="optimum::if", then_branch=then_branch, else_branch=else_branch),
+            node("Abs", ["x"], ["t"], name="abs"),
+        ],
+        [info("c", BOOL, []), info("x", FLOAT, shape)],
+        [info("z", FLOAT, shape), info("t", FLOAT, shape)],
+        [helper.make_tensor("w", FLOAT, [1], [5.0])],
+    )
+
+
+def shadowed_function():
+    """A function whose subgraph hides one of its inputs, called with one tensor for both."""
+    body = graph([node("Neg", ["b"], ["a"], name="neg"), node("Add", ["a", "b"], ["r"], name="add")],
+                 "body", [], [info("r", FLOAT, [3])])
+    other = graph([node("Identity", ["a"], ["r"], name="same")], "other", [], [info("r", FLOAT, [3])])
+    choose = node("If", ["c"], ["q"], name="choose", then_branch=body, else_branch=other)
+    local = function("local", "Choose", ["c", "a", "b"], ["q"], [choose], [("", 17)])
+    return model(
+        [node("Choose", ["c", "x", "x"], ["y"], domain="local", name="call")],
+        [info("c", BOOL, []), info("x", FLOAT, [3])], [info("y", FLOAT, [3])],
+        domains=[("local", 1)], functions=[local],
+    )
+
+
+def optimized():
+    """What ONNX Runtime's optimizers write: operators of later opsets, fused ones, and its own layout."""
+    ms, blocked = "com.microsoft", "com.microsoft.nchwc"
+    weight = helper.make_tensor("w", FLOAT, [8, 3, 1, 1], [float(i) for i in range(24)])
+    vector = [helper.make_tensor(n, FLOAT, [4], [1.0, 2.0, 3.0, 4.0]) for n in ("g", "b")]
+    return model(
+        [
+            node("LayerNormalization", ["x", "g", "b"], ["l"], name="norm", axis=-1, epsilon=1e-5),
+            node("SimplifiedLayerNormalization", ["l", "g"], ["s"], name="rms", axis=-1, epsilon=1e-5),
+            node("BiasGelu", ["s", "b"], ["u"], name="gelu", domain=ms),
+            node("FusedMatMul", ["u", "s"], ["m"], name="product", domain=ms, alpha=0.5, transB=1),
+            node("Conv", ["i", "w"], ["k"], name="conv", domain=blocked, kernel_shape=[1, 1], activation="Relu"),
+            node("ReorderOutput", ["k"], ["o"], name="plain", domain=blocked, channels=5),
+        ],
+        [info("x", FLOAT, ["n", 2, 4]), info("i", FLOAT, [1, 3, 2, 2])],
+        [info("m", FLOAT, None), info("o", FLOAT, None)],
+        [weight, *vector], opset=11, domains=[(ms, 1), (blocked, 1)], ir=7,
+    )
+
+
 def loop():
     """A loop that carries a sum, stacks it, and reads an outer tensor."""
     body = graph(

@@ -23,9 +23,9 @@
 // LIMIT: x = {{.*}}max = 3.000000e+00 : f64, min = -4.000000e+00 : f64
 // ODD: warning: tensor 'x': left out of its range: 1 NaN, 1 infinite, 1 of 1e38 or more of 12 values
 // ODD: x = {{.*}}max = 8.000000e+00 : f64, min = -4.000000e+00 : f64
-// SHAPE: error: input 'x' expects shape [1, 4], but got [1, 3]
+// SHAPE: error: {{.*}}.wrong.npy, sample 0: input 'x' expects shape [1, 4], but got [1, 3]
 // NONE: error: {{.*}}none.npy: no such file or folder
-// EMPTY: error: no samples are left to run
+// EMPTY: error: start leaves out all samples: {{.*}}.npy has 3
 // METHOD: error: method expects minmax, average, moving-average, entropy, percentile or mse, but got 'kl'
 // BATCH: error: batch expects the first dimension of input 'x' to be open, but it is 1
 

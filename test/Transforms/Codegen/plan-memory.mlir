@@ -49,6 +49,7 @@ func.func @overflow(%n: index, %m: index) -> memref<?x?xf32> {
   // CHECK: arith.cmpi eq, %[[HIGH]]
   // CHECK: arith.cmpi ule
   // CHECK: cf.assert %{{.*}}, "{{.*}}a tensor would have a negative size or more elements than memory holds"
+  // CHECK-NEXT: llvm.mlir.addressof @onnxq_memory
   // CHECK-NEXT: call @onnxq_alloc
   %a = memref.alloc(%n, %m) : memref<?x?xf32>
   return %a : memref<?x?xf32>

@@ -3,7 +3,7 @@
 // RUN: onnxq-opt %s --onnx-div-to-mul=exact-only=true | FileCheck %s --check-prefix=EXACT
 
 // CHECK-LABEL: @power_of_two(
-// CHECK: [[C:%.+]] = onnx.Constant {onnx_result_names = ["c"]} dense<[2.500000e-01, -2.000000e+00]>
+// CHECK: [[C:%.+]] = onnx.Constant {onnx_result_names = ["c"], value = dense<[2.500000e-01, -2.000000e+00]>
 // CHECK: "onnx.Mul"(%arg0, [[C]]) {onnx_node_name = "d", onnx_result_names = ["y"]}
 // EXACT-LABEL: @power_of_two(
 // EXACT: onnx.Mul

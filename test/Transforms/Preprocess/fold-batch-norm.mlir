@@ -4,8 +4,8 @@
 // scale 2 / sqrt(3 + 1) = 1, shift 5 - 1 * 1 = 4; the weights stay, and the
 // bias of 1 becomes 1 * 1 + 4.
 // CHECK-LABEL: @after_conv(
-// CHECK-DAG: [[W:%.+]] = onnx.Constant {onnx_result_names = ["w"]} dense<{{.*}}2.0{{.*}}> : tensor<1x2x1x1xf32>
-// CHECK-DAG: [[B:%.+]] = onnx.Constant {onnx_result_names = ["b"]} dense<5.000000e+00> : tensor<1xf32>
+// CHECK-DAG: [[W:%.+]] = onnx.Constant {onnx_result_names = ["w"], value = dense<{{.*}}2.0{{.*}}> : tensor<1x2x1x1xf32>
+// CHECK-DAG: [[B:%.+]] = onnx.Constant {onnx_result_names = ["b"], value = dense<5.000000e+00> : tensor<1xf32>
 // CHECK: [[Y:%.+]] = "onnx.Conv"(%arg0, [[W]], [[B]])
 // CHECK-SAME: onnx_node_name = "conv", onnx_result_names = ["y"]
 // CHECK-NOT: onnx.BatchNormalization
@@ -136,7 +136,7 @@ func.func @overflow(%x: tensor<1x1x4x4xf16>) -> tensor<1x1x4x4xf16> {
 
 // The columns of a product of two matrices: factors 3 and 5, shifts 1 and -2.
 // CHECK-LABEL: @after_matmul(
-// CHECK-DAG: [[W:%.+]] = onnx.Constant {onnx_result_names = ["w"]} dense<{{\[\[}}3.000000e+00, 1.000000e+01], [9.000000e+00, 2.000000e+01]]> : tensor<2x2xf32>
+// CHECK-DAG: [[W:%.+]] = onnx.Constant {onnx_result_names = ["w"], value = dense<{{\[\[}}3.000000e+00, 1.000000e+01], [9.000000e+00, 2.000000e+01]]> : tensor<2x2xf32>
 // CHECK-DAG: [[B:%.+]] = onnx.Constant {{.*}}dense<[1.000000e+00, -2.000000e+00]> : tensor<2xf32>
 // CHECK: [[P:%.+]] = "onnx.MatMul"(%arg0, [[W]]) {onnx_node_name = "p"}
 // CHECK: [[Y:%.+]] = "onnx.Add"([[P]], [[B]]) {onnx_node_name = "norm", onnx_result_names = ["y"]}

@@ -2,7 +2,7 @@
 // RUN: onnxq-opt %s --split-input-file --onnx-fold-constants="max-bytes=64" | FileCheck %s
 
 // CHECK-LABEL: @computed(
-// CHECK: [[T:%.+]] = onnx.Constant {onnx_result_names = ["t2"]} dense<{{\[\[}}2.000000e+00, 6.000000e+00], [4.000000e+00, 8.000000e+00]]> : tensor<2x2xf32>
+// CHECK: [[T:%.+]] = onnx.Constant {onnx_result_names = ["t2"], value = dense<{{\[\[}}2.000000e+00, 6.000000e+00], [4.000000e+00, 8.000000e+00]]> : tensor<2x2xf32>
 // CHECK-NOT: onnx.Transpose
 // CHECK: "onnx.Add"(%arg0, [[T]])
 func.func @computed(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
@@ -18,7 +18,7 @@ func.func @computed(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
 
 // Shapes are followed: nothing is run.
 // CHECK-LABEL: @shapes(
-// CHECK: [[S:%.+]] = onnx.Constant {onnx_result_names = ["s"]} dense<[6, -1]> : tensor<2xi64>
+// CHECK: [[S:%.+]] = onnx.Constant {onnx_result_names = ["s"], value = dense<[6, -1]> : tensor<2xi64>
 // CHECK-NOT: onnx.Shape
 // CHECK: "onnx.Reshape"(%arg0, [[S]])
 func.func @shapes(%x: tensor<6x?xf32>) -> tensor<*xf32> {
@@ -77,7 +77,7 @@ func.func @random_and_quantized(%x: tensor<2xf32>) -> tensor<2xf32> {
 // In a subgraph as well; what the subgraph gives stays a node.
 // CHECK-LABEL: @subgraph(
 // CHECK: onnx.If
-// CHECK: [[C:%.+]] = onnx.Constant {onnx_result_names = ["n"]} dense<-2.000000e+00> : tensor<2xf32>
+// CHECK: [[C:%.+]] = onnx.Constant {onnx_result_names = ["n"], value = dense<-2.000000e+00> : tensor<2xf32>
 // CHECK: "onnx.Add"(%arg1, [[C]])
 // CHECK: "onnx.Neg"
 func.func @subgraph(%c: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {

@@ -2,7 +2,7 @@
 // RUN: onnxq-opt %s --onnx-fuse-add | FileCheck %s
 
 // CHECK-LABEL: @new_bias(
-// CHECK: [[B:%.+]] = onnx.Constant {onnx_result_names = ["b"]} dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+// CHECK: [[B:%.+]] = onnx.Constant {onnx_result_names = ["b"], value = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
 // CHECK: "onnx.Conv"(%arg0, %{{.+}}, [[B]]) {{.*}}onnx_node_name = "conv", onnx_result_names = ["y"]
 // CHECK-NOT: onnx.Add
 func.func @new_bias(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {

@@ -2,7 +2,7 @@
 // RUN: onnxq-opt %s --onnx-fuse-matmul-add | FileCheck %s
 
 // CHECK-LABEL: @matrices(
-// CHECK: "onnx.Gemm"(%arg0, %arg1, %{{.+}}) {alpha = 1.000000e+00 : f32, beta = 1.000000e+00 : f32, onnx_node_name = "m", onnx_result_names = ["y"], transA = 0 : si64, transB = 0 : si64}
+// CHECK: "onnx.Gemm"(%arg0, %arg1, %{{.+}}) <{alpha = 1.000000e+00 : f32, beta = 1.000000e+00 : f32, transA = 0 : si64, transB = 0 : si64}> {onnx_node_name = "m", onnx_result_names = ["y"]}
 // CHECK-NOT: onnx.Add
 func.func @matrices(%a: tensor<?x3xf32>, %b: tensor<3x4xf32>) -> tensor<?x4xf32> {
   %c = onnx.Constant dense<1.0> : tensor<4xf32>
@@ -12,7 +12,7 @@ func.func @matrices(%a: tensor<?x3xf32>, %b: tensor<3x4xf32>) -> tensor<?x4xf32>
 }
 
 // CHECK-LABEL: @gemm_without_bias(
-// CHECK: "onnx.Gemm"(%arg0, %arg1, %{{.+}}) {alpha = 5.000000e-01 : f32, beta = 1.000000e+00 : f32, transA = 0 : si64, transB = 1 : si64}
+// CHECK: "onnx.Gemm"(%arg0, %arg1, %{{.+}}) <{alpha = 5.000000e-01 : f32, beta = 1.000000e+00 : f32, transA = 0 : si64, transB = 1 : si64}>
 // CHECK-NOT: onnx.Add
 func.func @gemm_without_bias(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>) -> tensor<2x4xf32> {
   %none = "onnx.NoValue"() {value} : () -> none

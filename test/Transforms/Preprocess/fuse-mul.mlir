@@ -52,8 +52,8 @@ func.func @divided_by_zero(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
 
 // Equal weights of two convolutions: only one of them is scaled.
 // CHECK-LABEL: @shared_weights(
-// CHECK-DAG: onnx.Constant {onnx_result_names = ["w"]} dense<3.000000e+00>
-// CHECK-DAG: onnx.Constant {onnx_result_names = ["c1_weight"]} dense<6.000000e+00>
+// CHECK-DAG: onnx.Constant {onnx_result_names = ["w"], value = dense<3.000000e+00>
+// CHECK-DAG: onnx.Constant {onnx_result_names = ["c1_weight"], value = dense<6.000000e+00>
 func.func @shared_weights(%x: tensor<1x1x4xf32>) -> (tensor<1x1x4xf32>, tensor<1x1x4xf32>) {
   %none = "onnx.NoValue"() {value} : () -> none
   %w = onnx.Constant {onnx_result_names = ["w"]} dense<3.0> : tensor<1x1x1xf32>

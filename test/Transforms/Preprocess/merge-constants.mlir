@@ -2,7 +2,7 @@
 // RUN: onnxq-opt %s --onnx-merge-constants | FileCheck %s
 
 // CHECK-LABEL: @equal(
-// CHECK: [[A:%.+]] = onnx.Constant {onnx_result_names = ["a"]} dense<1.000000e+00> : tensor<4xf32>
+// CHECK: [[A:%.+]] = onnx.Constant {onnx_result_names = ["a"], value = dense<1.000000e+00> : tensor<4xf32>
 // CHECK-NOT: onnx_result_names = ["b"]
 // CHECK: "onnx.Sum"(%arg0, [[A]], [[A]])
 func.func @equal(%x: tensor<4xf32>) -> tensor<4xf32> {

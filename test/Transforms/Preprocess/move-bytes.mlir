@@ -5,7 +5,7 @@
 // CHECK-LABEL: @concat(
 // CHECK-SAME: %[[A:.*]]: tensor<1x2x4xui8>, %[[B:.*]]: tensor<1x3x4xui8>
 // CHECK-NOT: QuantizeLinear
-// CHECK: %[[Y:.*]] = "onnx.Concat"(%[[A]], %[[B]]) {axis = 1 : si64, onnx_result_names = ["y"]} : {{.*}} -> tensor<1x5x4xui8>
+// CHECK: %[[Y:.*]] = "onnx.Concat"(%[[A]], %[[B]]) <{axis = 1 : si64}> {onnx_result_names = ["y"]} : {{.*}} -> tensor<1x5x4xui8>
 // CHECK: onnx.Return %[[Y]]
 func.func @concat(%a: tensor<1x2x4xui8>, %b: tensor<1x3x4xui8>) -> tensor<1x5x4xui8> {
   %s = onnx.Constant dense<0.1> : tensor<f32>
@@ -85,6 +85,6 @@ func.func @negative(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x2x2xf32> {
   %s = onnx.Constant dense<-0.1> : tensor<f32>
   %none = "onnx.NoValue"() {value} : () -> none
   %0 = "onnx.DequantizeLinear"(%x, %s, %none) : (tensor<1x2x4x4xi8>, tensor<f32>, none) -> tensor<1x2x4x4xf32>
-  %1:2 = "onnx.MaxPool"(%0) {kernel_shape = [2, 2], strides = [2, 2]} : (tensor<1x2x4x4xf32>) -> (tensor<1x2x2x2xf32>, none)
+  %1:2 = "onnx.MaxPool"(%0) <{kernel_shape = [2, 2], strides = [2, 2]}> : (tensor<1x2x4x4xf32>) -> (tensor<1x2x2x2xf32>, none)
   onnx.Return %1#0 : tensor<1x2x2x2xf32>
 }

@@ -50,11 +50,11 @@ func.func @no_gain(%x: tensor<1x5x6x4xf32>, %y: tensor<1x4x5x6xf32>) -> tensor<1
 // Axes of Concat, Split, Softmax, ArgMax and reductions move.
 // CHECK-LABEL: @axes(
 // CHECK-NOT: onnx.Transpose
-// CHECK: "onnx.Concat"({{.*}}) {axis = 3 : si64}
-// CHECK: "onnx.Softmax"({{.*}}) {axis = 3 : si64}
-// CHECK: "onnx.Split"({{.*}}) {axis = 1 : si64
+// CHECK: "onnx.Concat"({{.*}}) <{axis = 3 : si64}>
+// CHECK: "onnx.Softmax"({{.*}}) <{axis = 3 : si64}>
+// CHECK: "onnx.Split"({{.*}}) <{axis = 1 : si64
 // CHECK: "onnx.ReduceMean"({{.*}}keepdims = 1 : si64{{.*}} -> tensor<1x2x1x8xf32>
-// CHECK: "onnx.ArgMax"({{.*}}) {axis = 3 : si64, keepdims = 0 : si64{{.*}}} : (tensor<1x2x6x8xf32>) -> tensor<1x2x6xi64>
+// CHECK: "onnx.ArgMax"({{.*}}) <{axis = 3 : si64, keepdims = 0 : si64{{.*}}}> : (tensor<1x2x6x8xf32>) -> tensor<1x2x6xi64>
 func.func @axes(%x: tensor<1x4x6x4xf32>, %y: tensor<1x4x6x4xf32>) -> (tensor<1x2x1x8xf32>, tensor<1x2x6xi64>) {
   %none = "onnx.NoValue"() {value} : () -> none
   %last = onnx.Constant dense<[-1]> : tensor<1xi64>
@@ -62,7 +62,7 @@ func.func @axes(%x: tensor<1x4x6x4xf32>, %y: tensor<1x4x6x4xf32>) -> (tensor<1x2
   %1 = "onnx.Transpose"(%y) {perm = [0, 3, 1, 2]} : (tensor<1x4x6x4xf32>) -> tensor<1x4x4x6xf32>
   %2 = "onnx.Concat"(%0, %1) {axis = 1 : si64} : (tensor<1x4x4x6xf32>, tensor<1x4x4x6xf32>) -> tensor<1x8x4x6xf32>
   %3 = "onnx.Softmax"(%2) {axis = 1 : si64} : (tensor<1x8x4x6xf32>) -> tensor<1x8x4x6xf32>
-  %4:2 = "onnx.Split"(%3, %none) {axis = -2 : si64, num_outputs = 2 : si64} : (tensor<1x8x4x6xf32>, none) -> (tensor<1x8x2x6xf32>, tensor<1x8x2x6xf32>)
+  %4:2 = "onnx.Split"(%3, %none) <{axis = -2 : si64, num_outputs = 2 : si64}> : (tensor<1x8x4x6xf32>, none) -> (tensor<1x8x2x6xf32>, tensor<1x8x2x6xf32>)
   %5 = "onnx.ReduceMean"(%4#0, %last) {keepdims = 1 : si64} : (tensor<1x8x2x6xf32>, tensor<1xi64>) -> tensor<1x8x2x1xf32>
   %6 = "onnx.ArgMax"(%4#1) {axis = 1 : si64, keepdims = 0 : si64} : (tensor<1x8x2x6xf32>) -> tensor<1x2x6xi64>
   %7 = "onnx.Transpose"(%5) {perm = [0, 2, 3, 1]} : (tensor<1x8x2x1xf32>) -> tensor<1x2x1x8xf32>
@@ -156,8 +156,8 @@ func.func @quantizers(%x: tensor<1x5x6x4xf32>, %scale: tensor<4xf32>, %zero: ten
 // CHECK-LABEL: @shape_of(
 // CHECK-NOT: onnx.Transpose
 // CHECK: [[R:%.+]] = "onnx.Relu"(%arg0)
-// CHECK: [[S:%.+]] = "onnx.Shape"([[R]]) {start = 0 : si64} : (tensor<1x?x?x4xf32>) -> tensor<4xi64>
-// CHECK: "onnx.Gather"([[S]], %{{.*}}) {axis = 0 : si64} : (tensor<4xi64>, tensor<2xi64>) -> tensor<2xi64>
+// CHECK: [[S:%.+]] = "onnx.Shape"([[R]]) <{start = 0 : si64}> : (tensor<1x?x?x4xf32>) -> tensor<4xi64>
+// CHECK: "onnx.Gather"([[S]], %{{.*}}) <{axis = 0 : si64}> : (tensor<4xi64>, tensor<2xi64>) -> tensor<2xi64>
 func.func @shape_of(%x: tensor<1x?x?x4xf32>) -> (tensor<1x?x?x4xf32>, tensor<2xi64>) {
   %0 = "onnx.Transpose"(%x) {perm = [0, 3, 1, 2]} : (tensor<1x?x?x4xf32>) -> tensor<1x4x?x?xf32>
   %1 = "onnx.Relu"(%0) : (tensor<1x4x?x?xf32>) -> tensor<1x4x?x?xf32>

@@ -5,7 +5,7 @@
 // OLD-NOT: onnx.Gelu
 
 // CHECK-LABEL: @erf(
-// CHECK: "onnx.Gelu"(%arg0) {approximate = "none", onnx_node_name = "last", onnx_result_names = ["y"]}
+// CHECK: "onnx.Gelu"(%arg0) <{approximate = "none"}> {onnx_node_name = "last", onnx_result_names = ["y"]}
 // CHECK-NOT: onnx.Erf
 func.func @erf(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %sqrt2 = onnx.Constant dense<1.41421354> : tensor<f32>
@@ -35,7 +35,7 @@ func.func @erf_f16(%x: tensor<8xf16>) -> tensor<8xf16> {
 }
 
 // CHECK-LABEL: @tanh(
-// CHECK: "onnx.Gelu"(%arg0) {approximate = "tanh"}
+// CHECK: "onnx.Gelu"(%arg0) <{approximate = "tanh"}>
 func.func @tanh(%x: tensor<8xf32>) -> tensor<8xf32> {
   %three = onnx.Constant dense<3.0> : tensor<f32>
   %cube = onnx.Constant dense<0.044715> : tensor<f32>
@@ -55,7 +55,7 @@ func.func @tanh(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // The cube as products.
 // CHECK-LABEL: @tanh_of_products(
-// CHECK: "onnx.Gelu"(%arg0) {approximate = "tanh"}
+// CHECK: "onnx.Gelu"(%arg0) <{approximate = "tanh"}>
 func.func @tanh_of_products(%x: tensor<8xf32>) -> tensor<8xf32> {
   %cube = onnx.Constant dense<0.044715> : tensor<f32>
   %root = onnx.Constant dense<0.797884583> : tensor<f32>

@@ -6,7 +6,7 @@
 // CHECK: [[Y:%.+]] = "onnx.HardSwish"(%arg0) {onnx_node_name = "div", onnx_result_names = ["y"]}
 // CHECK-NEXT: onnx.Return [[Y]]
 // OLD-LABEL: @swish(
-// OLD: [[H:%.+]] = "onnx.HardSigmoid"(%arg0) {alpha = 0.166666672 : f32, beta = 5.000000e-01 : f32
+// OLD: [[H:%.+]] = "onnx.HardSigmoid"(%arg0) <{alpha = 0.166666672 : f32, beta = 5.000000e-01 : f32
 // OLD: "onnx.Mul"(%arg0, [[H]]) {onnx_node_name = "div", onnx_result_names = ["y"]}
 func.func @swish(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %three = onnx.Constant dense<3.0> : tensor<1xf32>
@@ -46,7 +46,7 @@ func.func @swish_of_hard_sigmoid(%x: tensor<8xf32>) -> tensor<8xf32> {
 }
 
 // CHECK-LABEL: @sigmoid(
-// CHECK: "onnx.HardSigmoid"(%arg0) {alpha = 2.500000e-01 : f32, beta = 5.000000e-01 : f32}
+// CHECK: "onnx.HardSigmoid"(%arg0) <{alpha = 2.500000e-01 : f32, beta = 5.000000e-01 : f32}>
 // CHECK-NOT: onnx.Clip
 func.func @sigmoid(%x: tensor<8xf32>) -> tensor<8xf32> {
   %two = onnx.Constant dense<2.0> : tensor<f32>
@@ -60,7 +60,7 @@ func.func @sigmoid(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // A slope of its own, and a limit of 1.
 // CHECK-LABEL: @sigmoid_to_one(
-// CHECK: "onnx.HardSigmoid"(%arg0) {alpha = 2.000000e-01 : f32, beta = 5.000000e-01 : f32}
+// CHECK: "onnx.HardSigmoid"(%arg0) <{alpha = 2.000000e-01 : f32, beta = 5.000000e-01 : f32}>
 func.func @sigmoid_to_one(%x: tensor<8xf32>) -> tensor<8xf32> {
   %slope = onnx.Constant dense<0.2> : tensor<f32>
   %half = onnx.Constant dense<0.5> : tensor<f32>

@@ -5,10 +5,10 @@
 // OLD-NOT: onnx.LayerNormalization
 
 // CHECK-LABEL: @whole(
-// CHECK-DAG: [[S:%.+]] = onnx.Constant {onnx_result_names = ["gamma"]}
-// CHECK-DAG: [[B:%.+]] = onnx.Constant {onnx_result_names = ["beta"]}
-// CHECK: "onnx.LayerNormalization"(%arg0, [[S]], [[B]]) {axis = -1 : si64, epsilon = 9.99999974E-6 : f32
-// CHECK-SAME: onnx_result_names = ["y"], stash_type = 1 : si64
+// CHECK-DAG: [[S:%.+]] = onnx.Constant {onnx_result_names = ["gamma"],
+// CHECK-DAG: [[B:%.+]] = onnx.Constant {onnx_result_names = ["beta"],
+// CHECK: "onnx.LayerNormalization"(%arg0, [[S]], [[B]]) <{axis = -1 : si64, epsilon = 9.99999974E-6 : f32
+// CHECK-SAME: stash_type = 1 : si64}> {onnx_result_names = ["y"]
 // CHECK-NOT: onnx.ReduceMean
 func.func @whole(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %axes = onnx.Constant dense<[-1]> : tensor<1xi64>
@@ -31,7 +31,7 @@ func.func @whole(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 // Two axes, a product by the reciprocal, and neither factor nor bias.
 // CHECK-LABEL: @plain(
 // CHECK: [[S:%.+]] = onnx.Constant {{.*}}dense<1.000000e+00> : tensor<4x8xf32>
-// CHECK: "onnx.LayerNormalization"(%arg0, [[S]], %{{.+}}) {axis = -2 : si64
+// CHECK: "onnx.LayerNormalization"(%arg0, [[S]], %{{.+}}) <{axis = -2 : si64
 func.func @plain(%x: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
   %axes = onnx.Constant dense<[1, 2]> : tensor<2xi64>
   %epsilon = onnx.Constant dense<1.0e-5> : tensor<f32>

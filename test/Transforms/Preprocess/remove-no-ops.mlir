@@ -45,7 +45,7 @@ func.func @something_done(%x: tensor<?x?x6xf32>) -> tensor<*xf64> {
 // -----
 
 // CHECK-LABEL: @joined(
-// CHECK-NEXT: [[T:%.+]] = "onnx.Transpose"(%arg0) {onnx_result_names = ["t"], perm = [2, 1, 0]}
+// CHECK-NEXT: [[T:%.+]] = "onnx.Transpose"(%arg0) <{perm = [2, 1, 0]}> {onnx_result_names = ["t"]}
 // CHECK-NEXT: onnx.Return [[T]]
 func.func @joined(%x: tensor<2x3x4xf32>) -> tensor<4x3x2xf32> {
   %0 = "onnx.Transpose"(%x) {perm = [2, 0, 1]} : (tensor<2x3x4xf32>) -> tensor<4x2x3xf32>

@@ -14,7 +14,7 @@ func.func @constant_of_shape(%n: tensor<3xi64>, %m: tensor<?xi64>, %x: tensor<?x
   %2 = "onnx.ConstantOfShape"(%shape) : (tensor<*xi64>) -> tensor<*xf32>
   // A scalar is made of no dimensions.
   %none = onnx.Constant dense<> : tensor<0xi64>
-  // CHECK: "onnx.ConstantOfShape"(%{{.*}}) {value = dense<3> : tensor<1xi8>} : (tensor<0xi64>) -> tensor<i8>
+  // CHECK: "onnx.ConstantOfShape"(%{{.*}}) <{value = dense<3> : tensor<1xi8>}> : (tensor<0xi64>) -> tensor<i8>
   %3 = "onnx.ConstantOfShape"(%none) {value = dense<3> : tensor<1xi8>} : (tensor<0xi64>) -> tensor<*xi8>
   onnx.Return %0, %1, %2, %3 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xi8>
 }
@@ -76,7 +76,7 @@ func.func @range_of_floats(%open: tensor<f32>) -> (tensor<*xf32>, tensor<*xf32>)
 // CHECK-SAME: -> (tensor<?x3xf64> {onnx.dim_params = "0:batch"}, tensor<?x3xf32> {onnx.dim_params = "0:batch"}, tensor<?x3xi1> {onnx.dim_params = "0:batch"}, tensor<?x3xf16> {onnx.dim_params = "0:batch"}, tensor<?x3xf32> {onnx.dim_params = "0:batch"}, tensor<?x?xf32>)
 func.func @like(%x: tensor<?x3xf32> {onnx.name = "x", onnx.dim_params = "0:batch"}, %z: tensor<*xf32>)
     -> (tensor<*xf64>, tensor<*xf32>, tensor<*xi1>, tensor<*xf16>, tensor<*xf32>, tensor<*xf32>) {
-  // CHECK: "onnx.EyeLike"({{.*}}) {dtype = 11 : si64{{.*}}, onnx_dim_params = ["0:batch"]}
+  // CHECK: "onnx.EyeLike"({{.*}}) <{dtype = 11 : si64{{.*}}}> {onnx_dim_params = ["0:batch"]}
   %0 = "onnx.EyeLike"(%x) {dtype = 11 : si64} : (tensor<?x3xf32>) -> tensor<*xf64>
   %1 = "onnx.EyeLike"(%x) : (tensor<?x3xf32>) -> tensor<*xf32>
   %2 = "onnx.Bernoulli"(%x) {dtype = 9 : si64} : (tensor<?x3xf32>) -> tensor<*xi1>
@@ -91,7 +91,7 @@ func.func @like(%x: tensor<?x3xf32> {onnx.name = "x", onnx.dim_params = "0:batch
 func.func @random(%x: tensor<?x9xf32> {onnx.name = "x", onnx.dim_params = "0:batch"}) -> (tensor<*xf32>, tensor<*xf16>, tensor<*xi64>) {
   %0 = "onnx.RandomNormal"() {shape = [2, 3]} : () -> tensor<*xf32>
   %1 = "onnx.RandomUniform"() {dtype = 10 : si64, shape = []} : () -> tensor<*xf16>
-  // CHECK: "onnx.Multinomial"({{.*}}) {dtype = 7 : si64, onnx_dim_params = ["0:batch"], sample_size = 4 : si64}
+  // CHECK: "onnx.Multinomial"({{.*}}) <{dtype = 7 : si64, sample_size = 4 : si64}> {onnx_dim_params = ["0:batch"]}
   %2 = "onnx.Multinomial"(%x) {dtype = 7 : si64, sample_size = 4 : si64} : (tensor<?x9xf32>) -> tensor<*xi64>
   onnx.Return %0, %1, %2 : tensor<*xf32>, tensor<*xf16>, tensor<*xi64>
 }

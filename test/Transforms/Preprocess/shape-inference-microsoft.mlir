@@ -81,9 +81,9 @@ func.func @products(%a: tensor<?x3xui8> {onnx.name = "a", onnx.dim_params = "0:n
 func.func @attention(%x: tensor<?x?x8xui8> {onnx.name = "x", onnx.dim_params = "0:n,1:s"}, %w: tensor<8x24xi8>, %b: tensor<24xf32>, %s: tensor<f32>, %past: tensor<2x?x2x?x4xf32> {onnx.name = "past", onnx.dim_params = "1:n,3:p"}) -> tensor<*xf32> {
   %none = "onnx.NoValue"() {value} : () -> none
   // CHECK: "onnx.com.microsoft.QAttention"{{.*}}onnx_dim_params = ["0:n,1:s", "1:n,3:s"]{{.*}} -> (tensor<?x?x8xf32>, tensor<2x?x2x?x4xf32>)
-  %0:2 = "onnx.com.microsoft.QAttention"(%x, %w, %b, %s, %s, %none, %none, %none, %none) {num_heads = 2 : si64} : (tensor<?x?x8xui8>, tensor<8x24xi8>, tensor<24xf32>, tensor<f32>, tensor<f32>, none, none, none, none) -> (tensor<*xf32>, tensor<*xf32>)
+  %0:2 = "onnx.com.microsoft.QAttention"(%x, %w, %b, %s, %s, %none, %none, %none, %none) <{num_heads = 2 : si64}> : (tensor<?x?x8xui8>, tensor<8x24xi8>, tensor<24xf32>, tensor<f32>, tensor<f32>, none, none, none, none) -> (tensor<*xf32>, tensor<*xf32>)
   // CHECK: "onnx.com.microsoft.QAttention"{{.*}}onnx_dim_params = ["0:n,1:s", "1:n,3:p+s"]{{.*}} -> (tensor<?x?x8xf32>, tensor<2x?x2x?x4xf32>)
-  %1:2 = "onnx.com.microsoft.QAttention"(%x, %w, %b, %s, %s, %none, %none, %none, %past) {num_heads = 2 : si64} : (tensor<?x?x8xui8>, tensor<8x24xi8>, tensor<24xf32>, tensor<f32>, tensor<f32>, none, none, none, tensor<2x?x2x?x4xf32>) -> (tensor<*xf32>, tensor<*xf32>)
+  %1:2 = "onnx.com.microsoft.QAttention"(%x, %w, %b, %s, %s, %none, %none, %none, %past) <{num_heads = 2 : si64}> : (tensor<?x?x8xui8>, tensor<8x24xi8>, tensor<24xf32>, tensor<f32>, tensor<f32>, none, none, none, tensor<2x?x2x?x4xf32>) -> (tensor<*xf32>, tensor<*xf32>)
   onnx.Return %0#0 : tensor<*xf32>
 }
 
@@ -92,7 +92,7 @@ func.func @attention(%x: tensor<?x?x8xui8> {onnx.name = "x", onnx.dim_params = "
 func.func @float_attention(%x: tensor<1x5x8xf32>, %w: tensor<8x20xf32>, %b: tensor<20xf32>) -> tensor<*xf32> {
   %none = "onnx.NoValue"() {value} : () -> none
   // CHECK: "onnx.com.microsoft.Attention"{{.*}} -> (tensor<1x5x4xf32>, none)
-  %0:2 = "onnx.com.microsoft.Attention"(%x, %w, %b, %none, %none, %none, %none) {num_heads = 2 : si64, qkv_hidden_sizes = [8, 8, 4]} : (tensor<1x5x8xf32>, tensor<8x20xf32>, tensor<20xf32>, none, none, none, none) -> (tensor<*xf32>, none)
+  %0:2 = "onnx.com.microsoft.Attention"(%x, %w, %b, %none, %none, %none, %none) <{num_heads = 2 : si64, qkv_hidden_sizes = [8, 8, 4]}> : (tensor<1x5x8xf32>, tensor<8x20xf32>, tensor<20xf32>, none, none, none, none) -> (tensor<*xf32>, none)
   onnx.Return %0#0 : tensor<*xf32>
 }
 
@@ -100,7 +100,7 @@ func.func @float_attention(%x: tensor<1x5x8xf32>, %w: tensor<8x20xf32>, %b: tens
 func.func @lstm(%x: tensor<?x2x3xf32> {onnx.name = "x", onnx.dim_params = "0:t"}, %w: tensor<2x3x16xi8>, %r: tensor<2x4x16xi8>, %s: tensor<2xf32>, %z: tensor<2xi8>) -> tensor<*xf32> {
   %none = "onnx.NoValue"() {value} : () -> none
   // CHECK: "onnx.com.microsoft.DynamicQuantizeLSTM"{{.*}}-> (tensor<?x2x2x4xf32>, none, tensor<2x2x4xf32>)
-  %0:3 = "onnx.com.microsoft.DynamicQuantizeLSTM"(%x, %w, %r, %none, %none, %none, %none, %none, %s, %z, %s, %z) {direction = "bidirectional"} : (tensor<?x2x3xf32>, tensor<2x3x16xi8>, tensor<2x4x16xi8>, none, none, none, none, none, tensor<2xf32>, tensor<2xi8>, tensor<2xf32>, tensor<2xi8>) -> (tensor<*xf32>, none, tensor<*xf32>)
+  %0:3 = "onnx.com.microsoft.DynamicQuantizeLSTM"(%x, %w, %r, %none, %none, %none, %none, %none, %s, %z, %s, %z) <{direction = "bidirectional"}> : (tensor<?x2x3xf32>, tensor<2x3x16xi8>, tensor<2x4x16xi8>, none, none, none, none, none, tensor<2xf32>, tensor<2xi8>, tensor<2xf32>, tensor<2xi8>) -> (tensor<*xf32>, none, tensor<*xf32>)
   onnx.Return %0#0 : tensor<*xf32>
 }
 

@@ -95,7 +95,7 @@ func.func @data_dependent(%boxes: tensor<1x6x4xf32>, %scores: tensor<1x2x6xf32>,
       : (tensor<1x6x4xf32>, tensor<1x2x6xf32>, none, none, none) -> tensor<*xi64>
   %1 = "onnx.NonZero"(%x) : (tensor<4x3xf32>) -> tensor<*xi64>
   %2:4 = "onnx.Unique"(%x) : (tensor<4x3xf32>) -> (tensor<*xf32>, none, tensor<*xi64>, tensor<*xi64>)
-  %3:4 = "onnx.Unique"(%x) {axis = 0 : si64} : (tensor<4x3xf32>) -> (tensor<*xf32>, none, tensor<*xi64>, none)
+  %3:4 = "onnx.Unique"(%x) <{axis = 0 : si64}> : (tensor<4x3xf32>) -> (tensor<*xf32>, none, tensor<*xi64>, none)
   onnx.Return %0, %1, %2#0, %2#2, %3#0, %3#2
       : tensor<*xi64>, tensor<*xi64>, tensor<*xf32>, tensor<*xi64>, tensor<*xf32>, tensor<*xi64>
 }

@@ -5,7 +5,7 @@
 module attributes {onnxq.calibration = {x = {min = 0.0 : f64, max = 2.55 : f64,
     channel_axis = 1 : i64, channel_means = array<f64: 1.0, 2.0>}}} {
   // CHECK-LABEL: func.func @correct
-  // CHECK: "b_quantized"]} dense<1080> : tensor<1xi32>
+  // CHECK: "b_quantized"], value = dense<1080> : tensor<1xi32>
   func.func @correct(%x: tensor<1x2x1x1xf32> {onnx.name = "x"}) -> (tensor<1x1x1x1xf32> {onnx.name = "y"}) {
     %w = onnx.Constant {onnx_result_names = ["w"]} dense<[[[[1.27]], [[0.304]]]]> : tensor<1x2x1x1xf32>
     %b = onnx.Constant {onnx_result_names = ["b"]} dense<[0.1]> : tensor<1xf32>
@@ -20,7 +20,7 @@ module attributes {onnxq.calibration = {x = {min = 0.0 : f64, max = 2.55 : f64,
 module attributes {onnxq.calibration = {x = {min = 0.0 : f64, max = 2.55 : f64,
     channel_axis = 1 : i64, channel_means = array<f64: 1.0, 2.0>}}} {
   // CHECK-LABEL: func.func @add
-  // CHECK: "b_corrected"]} dense<1.080000e-01> : tensor<1xf32>
+  // CHECK: "b_corrected"], value = dense<1.080000e-01> : tensor<1xf32>
   func.func @add(%x: tensor<1x2xf32> {onnx.name = "x"}) -> (tensor<1x1xf32> {onnx.name = "y"}) {
     %w = onnx.Constant {onnx_result_names = ["w"]} dense<[[1.27], [0.304]]> : tensor<2x1xf32>
     %b = onnx.Constant {onnx_result_names = ["b"]} dense<[0.1]> : tensor<1xf32>
@@ -36,8 +36,8 @@ module attributes {onnxq.calibration = {x = {min = 0.0 : f64, max = 2.55 : f64,
 // over 0.01 is the weight's scale then.
 module attributes {onnxq.calibration = {x = {min = 0.0 : f64, max = 2.55 : f64}}} {
   // CHECK-LABEL: func.func @safe
-  // CHECK: "w_scale"]} dense<[4.65707{{[0-9]+}}E-6, 0.00999999977]>
-  // CHECK: "b_quantized"]} dense<[214726{{[0-9]+}}, 1000]>
+  // CHECK: "w_scale"], value = dense<[4.65707{{[0-9]+}}E-6, 0.00999999977]>
+  // CHECK: "b_quantized"], value = dense<[214726{{[0-9]+}}, 1000]>
   func.func @safe(%x: tensor<1x1x1x1xf32> {onnx.name = "x"}) -> (tensor<1x2x1x1xf32> {onnx.name = "y"}) {
     %w = onnx.Constant {onnx_result_names = ["w"]} dense<[[[[1.27e-6]]], [[[1.27]]]]> : tensor<2x1x1x1xf32>
     %b = onnx.Constant {onnx_result_names = ["b"]} dense<[100.0, 0.1]> : tensor<2xf32>

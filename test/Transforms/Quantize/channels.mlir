@@ -20,12 +20,12 @@ module attributes {onnxq.calibration = {
          channel_maxs = array<f64: 2.55, 0.6, 0.05>, channel_means = array<f64: 1.0, 0.2, 0.02>}}} {
   // CHECK: onnx.metadata = {{.*}}onnxquant.scaled_channels{{.*}}exponents{{.*}}013{{.*}}true{{.*}}depthwise
   // CHECK-LABEL: func.func @product
-  // CHECK: w_scale"]} dense<[0.00999999977, 5.000000e-03, 1.250000e-03]>
-  // CHECK: w_quantized"]} dense<127>
+  // CHECK: w_scale"], value = dense<[0.00999999977, 5.000000e-03, 1.250000e-03]>
+  // CHECK: w_quantized"], value = dense<127>
   // CHECK: %[[S:.*]] = "onnx.HardSwish"
-  // CHECK: %[[F:.*]] = onnx.Constant {onnx_result_names = ["s_factors"]} dense<{{\[}}{{\[}}[1.000000e+00]], {{\[}}[2.000000e+00]], {{\[}}[8.000000e+00]]]>
+  // CHECK: %[[F:.*]] = onnx.Constant {onnx_result_names = ["s_factors"], value = dense<{{\[}}{{\[}}[1.000000e+00]], {{\[}}[2.000000e+00]], {{\[}}[8.000000e+00]]]>
   // CHECK: %[[P:.*]] = "onnx.Mul"(%[[S]], %[[F]]){{.*}}"s_scaled"
-  // CHECK: onnx.Constant {onnx_result_names = ["s_scaled_scale"]} dense<0.00999999977>
+  // CHECK: onnx.Constant {onnx_result_names = ["s_scaled_scale"], value = dense<0.00999999977>
   // CHECK: "onnx.QuantizeLinear"(%[[P]]
   // NONE-LABEL: func.func @product
   // NONE-NOT: factors
@@ -48,9 +48,9 @@ module attributes {onnxq.calibration = {
          channel_maxs = array<f64: 2.55, 0.6>, channel_means = array<f64: 1.0, 0.2>}}} {
   // CHECK-LABEL: func.func @folded
   // CHECK-NOT: "onnx.Mul"
-  // CHECK-DAG: onnx.Constant {onnx_result_names = ["v_scale"]} dense<[0.00999999977, 2.000000e-02]>
-  // CHECK-DAG: onnx.Constant {onnx_result_names = ["b_quantized"]} dense<10000>
-  // CHECK-DAG: onnx.Constant {onnx_result_names = ["w_scale"]} dense<[0.00999999977, 5.000000e-03]>
+  // CHECK-DAG: onnx.Constant {onnx_result_names = ["v_scale"], value = dense<[0.00999999977, 2.000000e-02]>
+  // CHECK-DAG: onnx.Constant {onnx_result_names = ["b_quantized"], value = dense<10000>
+  // CHECK-DAG: onnx.Constant {onnx_result_names = ["w_scale"], value = dense<[0.00999999977, 5.000000e-03]>
   // CHECK-NOT: "onnx.Mul"
   // CHECK: onnx.Return
   // NONE-LABEL: func.func @folded

@@ -4,8 +4,8 @@
 // integer of its bias that no 32 bits hold. It gets one with which the bias is
 // 2^30 at most, if the input's scale is a 256th of the calibrated one or more:
 // 1 / (0.01 / 256 * 2^30). What is smaller still at run time is cut off.
-// CHECK: w_scale"]} dense<[0.00787401571, 2.38418579E-5]>
-// CHECK: w_quantized"]} dense<{{\[}}{{\[}}{{\[}}[127]]], {{\[}}{{\[}}[0]]]]>
+// CHECK: w_scale"], value = dense<[0.00787401571, 2.38418579E-5]>
+// CHECK: w_quantized"], value = dense<{{\[}}{{\[}}{{\[}}[127]]], {{\[}}{{\[}}[0]]]]>
 // CHECK: %[[LEAST:.*]] = onnx.Constant {{.*}}dense<-1.07374182E+9>
 // CHECK: %[[MOST:.*]] = onnx.Constant {{.*}}dense<1.07374182E+9>
 // CHECK: %[[CLIPPED:.*]] = "onnx.Clip"(%{{.*}}, %[[LEAST]], %[[MOST]])

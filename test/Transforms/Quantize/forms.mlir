@@ -9,8 +9,8 @@ module attributes {onnxq.calibration = {
     r = {min = 0.0 : f64, max = 2.55 : f64}, f = {min = 0.0 : f64, max = 2.55 : f64}, y = {min = -1.28 : f64, max = 1.27 : f64}}} {
   // The Relu is part of the convolution: its result begins at the zero point.
   // QLINEAR-LABEL: func.func @main_graph
-  // QLINEAR: %[[RS:.*]] = onnx.Constant {onnx_result_names = ["r_scale"]} dense<0.00999999977>
-  // QLINEAR: %[[RZ:.*]] = onnx.Constant {onnx_result_names = ["r_zero_point"]} dense<0> : tensor<ui8>
+  // QLINEAR: %[[RS:.*]] = onnx.Constant {onnx_result_names = ["r_scale"], value = dense<0.00999999977>
+  // QLINEAR: %[[RZ:.*]] = onnx.Constant {onnx_result_names = ["r_zero_point"], value = dense<0> : tensor<ui8>
   // QLINEAR: %[[R:.*]] = "onnx.QLinearConv"({{.*}}%[[RS]], %[[RZ]], %{{.*}}) {{.*}}"conv_quant"
   // QLINEAR-NOT: onnx.Relu
   // QLINEAR: %[[F:.*]] = "onnx.Flatten"(%[[R]]) {{.*}} -> tensor<1x32xui8>
@@ -32,7 +32,7 @@ module attributes {onnxq.calibration = {
   // Weights of convolutions are unsigned in this form, with one zero point.
   // INTEGER-LABEL: func.func @main_graph
   // INTEGER: %[[Q:.*]] = "onnx.QuantizeLinear"
-  // INTEGER: %[[W:.*]] = onnx.Constant {onnx_result_names = ["w_quantized"]} {{.*}}xui8>
+  // INTEGER: %[[W:.*]] = onnx.Constant {onnx_result_names = ["w_quantized"], value = {{.*}}xui8>
   // INTEGER: %[[WZ:.*]] = onnx.Constant {{.*}} dense<128> : tensor<ui8>
   // INTEGER: %[[SUM:.*]] = "onnx.ConvInteger"(%[[Q]], %[[W]], %{{.*}}, %[[WZ]])
   // INTEGER: %[[F:.*]] = "onnx.Cast"(%[[SUM]])

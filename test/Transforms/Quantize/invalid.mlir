@@ -16,7 +16,6 @@
 // RUN: not onnxq-opt %s --onnx-quantize="contrib-ops=true" 2>&1 | FileCheck %s --check-prefix=CONTRIB
 // RUN: not onnxq-opt %s --onnx-quantize="mode=integer contrib-ops=true" 2>&1 | FileCheck %s --check-prefix=CONTRIB
 // RUN: not onnxq-opt %s --onnx-quantize="mode=qlinear quantize-bias=false" 2>&1 | FileCheck %s --check-prefix=BIAS
-// RUN: not onnxq-opt %s --onnx-quantize="mode=integer output-quantization-params={\"y\":[0,0.1]}" 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // RUN: not onnxq-opt %s --onnx-quantize="nodes-to-exclude=cnov" 2>&1 | FileCheck %s --check-prefix=NODE
 // RUN: not onnxq-opt %s --onnx-quantize="op-types-to-quantize=Covn" 2>&1 | FileCheck %s --check-prefix=OPTYPE
 // RUN: not onnxq-opt %s --onnx-quantize="nodes-to-exclude=.*" 2>&1 | FileCheck %s --check-prefix=EMPTY
@@ -37,7 +36,13 @@
 // RUN: not onnxq-opt %s --onnx-quantize="tensor-overrides={\"x\":{\"type\":\"u4\",\"min\":0,\"max\":1}}" 2>&1 | FileCheck %s --check-prefix=NIBBLES
 // RUN: onnxq-opt %s --onnx-quantize="int16-tensors=w tensor-overrides={\"x\":{\"scale\":1}}" 2>&1 | FileCheck %s --check-prefix=WIDEWEIGHT
 // RUN: not onnxq-opt %s --onnx-quantize="mode=qat per-channel=false" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=per-channel
-// RUN: not onnxq-opt %s --onnx-quantize="mode=qat enable-subgraph=true" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=enable-subgraph
+// RUN: not onnxq-opt %s --onnx-quantize="mode=qat enable-subgraph=false" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=enable-subgraph
+// RUN: not onnxq-opt %s --onnx-quantize="mode=qat for=onnxruntime" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=for
+// RUN: not onnxq-opt %s --onnx-quantize="for=tvm" 2>&1 | FileCheck %s --check-prefix=RUNTIME
+// RUN: not onnxq-opt %s --onnx-quantize="max-opset=9" 2>&1 | FileCheck %s --check-prefix=OPSET
+// RUN: not onnxq-opt %s --onnx-quantize="max-opset=10 dynamic=true" 2>&1 | FileCheck %s --check-prefix=DYNAMICOPSET
+// RUN: not onnxq-opt %s --onnx-quantize="input-quantization-params={\"x\":[1,0.5]} output-quantization-params={\"x\":[2,0.5]}" 2>&1 | FileCheck %s --check-prefix=DIFFER
+// RUN: not onnxq-opt %s --onnx-quantize="input-quantization-params={\"x\":[1,0.5,\"s16\"]}" 2>&1 | FileCheck %s --check-prefix=PAIRTYPE
 // RUN: not onnxq-opt %s --onnx-quantize="mode=qat nbits=16" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=nbits
 // RUN: not onnxq-opt %s --onnx-quantize="mode=qat int16-first=2" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=int16-first
 // RUN: not onnxq-opt %s --onnx-quantize="mode=qat nodes-to-exclude=conv" 2>&1 | FileCheck %s --check-prefix=TRAINED -DNAME=nodes-to-exclude
@@ -63,7 +68,11 @@
 // WIDTH: minimum-real-range expects a finite number not below zero
 // CONTRIB: contrib-ops is for mode=qlinear and dynamic modes
 // BIAS: quantize-bias=false contradicts mode=qlinear
-// OUTPUT: output-quantization-params is no option of mode=integer
+// RUNTIME: for expects onnxruntime or onnxruntime-vnni, but got 'tvm'
+// OPSET: max-opset expects 10 or more here, but got 9: older opsets have no quantizers
+// DYNAMICOPSET: max-opset expects 11 or more here, but got 10
+// DIFFER: output-quantization-params: tensor 'x' has been given other parameters before
+// PAIRTYPE: tensor 'x' expects the type of its zero point to be of 8 bits
 // NODE: nodes-to-exclude: the model has no node 'cnov'; did you mean 'conv'?
 // OPTYPE: op-types-to-quantize expects operators that can be quantized, but got 'Covn'; did you mean 'Conv'?
 // EMPTY: the options leave no node that can be quantized

@@ -5,14 +5,14 @@
 
 // Ranges are wider than observed by half for vectors that are computed, and
 // twice as wide in 16 bits; but not where the user or another tool gives them.
-// CHECK: ["x_scale"]} dense<0.00999999977>
-// CHECK: ["h_scale"]} dense<1.500000e-02>
-// WIDE: ["x_scale"]} dense<7.78210087E-5>
-// WIDE: ["h_scale"]} dense<7.78210087E-5>
-// EVERY: ["x_scale"]} dense<0.00999999977>
-// EVERY: ["h_scale"]} dense<0.00999999977>
-// GIVEN: ["x_scale"]} dense<0.00999999977>
-// GIVEN: ["h_scale"]} dense<0.00999999977>
+// CHECK: ["x_scale"], value = dense<0.00999999977>
+// CHECK: ["h_scale"], value = dense<1.500000e-02>
+// WIDE: ["x_scale"], value = dense<7.78210087E-5>
+// WIDE: ["h_scale"], value = dense<7.78210087E-5>
+// EVERY: ["x_scale"], value = dense<0.00999999977>
+// EVERY: ["h_scale"], value = dense<0.00999999977>
+// GIVEN: ["x_scale"], value = dense<0.00999999977>
+// GIVEN: ["h_scale"], value = dense<0.00999999977>
 module attributes {onnxq.calibration = {
     x = {min = 0.0 : f64, max = 2.55 : f64}, m = {min = -1.0 : f64, max = 2.55 : f64},
     h = {min = 0.0 : f64, max = 2.55 : f64}, y = {min = 0.0 : f64, max = 2.55 : f64}}} {

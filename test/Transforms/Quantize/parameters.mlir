@@ -10,8 +10,8 @@
 // RUN: onnxq-opt %s --onnx-quantize="activation-type=u16 contrib-qdq=true" | FileCheck %s --check-prefix=CONTRIB
 
 // Given parameters are taken to the bit.
-// GIVEN: "x_scale"]} dense<1.250000e-01>
-// GIVEN: "x_zero_point"]} dense<7> : tensor<ui8>
+// GIVEN: "x_scale"], value = dense<1.250000e-01>
+// GIVEN: "x_zero_point"], value = dense<7> : tensor<ui8>
 
 // UNUSED: warning: nothing uses the parameters given for tensor 'y': it is not quantized
 
@@ -21,22 +21,22 @@
 // MIXED-NOT: onnx.QLinearMatMul
 // MIXED: "onnx.MatMul"
 
-// OVERRIDE: "x_scale"]} dense<0.00999999977>
-// OVERRIDE: "x_zero_point"]} dense<0> : tensor<i8>
-// OVERRIDE: "w_scale"]} dense<[2.500000e-01, 5.000000e-01]>
-// OVERRIDE: "w_quantized"]} dense<{{\[\[}}2, 1], [-4, -2]]>
+// OVERRIDE: "x_scale"], value = dense<0.00999999977>
+// OVERRIDE: "x_zero_point"], value = dense<0> : tensor<i8>
+// OVERRIDE: "w_scale"], value = dense<[2.500000e-01, 5.000000e-01]>
+// OVERRIDE: "w_quantized"], value = dense<{{\[\[}}2, 1], [-4, -2]]>
 
-// FIRST: "x_zero_point"]} dense<32768> : tensor<ui16>
-// FIRST: "a_zero_point"]} dense<0> : tensor<ui8>
-// SECOND: "x_zero_point"]} {{.*}}tensor<ui8>
-// SECOND: "a_zero_point"]} {{.*}}tensor<ui16>
+// FIRST: "x_zero_point"], value = dense<32768> : tensor<ui16>
+// FIRST: "a_zero_point"], value = dense<0> : tensor<ui8>
+// SECOND: "x_zero_point"], value = {{.*}}tensor<ui8>
+// SECOND: "a_zero_point"], value = {{.*}}tensor<ui16>
 
 // 2 / 255 around zero; weights up to 64.
-// SYMMETRIC: "x_scale"]} dense<0.00784313772>
-// SYMMETRIC: "x_zero_point"]} dense<128> : tensor<ui8>
-// SYMMETRIC: "w_quantized"]} dense<{{\[\[}}32, 32], [-64, -64]]>
+// SYMMETRIC: "x_scale"], value = dense<0.00784313772>
+// SYMMETRIC: "x_zero_point"], value = dense<128> : tensor<ui8>
+// SYMMETRIC: "w_quantized"], value = dense<{{\[\[}}32, 32], [-64, -64]]>
 
-// MINIMUM: "x_scale"]} dense<1.000000e-01>
+// MINIMUM: "x_scale"], value = dense<1.000000e-01>
 
 // DEDICATED: "x_1_QuantizeLinear"
 // DEDICATED: "x_2_QuantizeLinear"

@@ -44,9 +44,9 @@ module attributes {onnxq.calibration = {
 module attributes {onnxq.calibration = {
     a = {min = 0.0 : f64, max = 1.0 : f64}, b = {min = 0.0 : f64, max = 2.55 : f64}, c = {min = 0.0 : f64, max = 2.55 : f64}, y = {min = 0.0 : f64, max = 1.0 : f64}}} {
   // CHECK-LABEL: func.func @concat
-  // CHECK-DAG: "a_scale"]} dense<0.00999999977>
-  // CHECK-DAG: "b_scale"]} dense<0.00999999977>
-  // CHECK-DAG: "c_scale"]} dense<0.00999999977>
+  // CHECK-DAG: "a_scale"], value = dense<0.00999999977>
+  // CHECK-DAG: "b_scale"], value = dense<0.00999999977>
+  // CHECK-DAG: "c_scale"], value = dense<0.00999999977>
   // CHECK: "onnx.MatMul"
   // EVERY-LABEL: func.func @concat
   // KEEP-LABEL: func.func @concat

@@ -15,7 +15,7 @@ module {
   // QLINEAR-LABEL: func.func @main_graph
   // QLINEAR: "onnx.QLinearConv"
   // BIAS-LABEL: func.func @main_graph
-  // BIAS: %[[B:.*]] = onnx.Constant {onnx_result_names = ["b"]} dense<5.000000e-01> : tensor<1xf32>
+  // BIAS: %[[B:.*]] = onnx.Constant {onnx_result_names = ["b"], value = dense<5.000000e-01> : tensor<1xf32>
   // BIAS: "onnx.Conv"({{.*}}, {{.*}}, %[[B]])
   func.func @main_graph(%x: tensor<1x2xf32> {onnx.name = "x"}) -> (tensor<1x1x1x1xf32> {onnx.name = "y"}, tensor<1x2xf32> {onnx.name = "z"}) {
     %s = onnx.Constant {onnx_result_names = ["s"]} dense<0.125> : tensor<f32>
@@ -62,7 +62,7 @@ module {
   // CHECK-LABEL: func.func @main_graph
   // CHECK: "onnx.If"
   // CHECK: "onnx.QuantizeLinear"
-  // CHECK: onnx.Constant {onnx_result_names = ["w_quantized"]} dense<4> : tensor<2x2xi8>
+  // CHECK: onnx.Constant {onnx_result_names = ["w_quantized"], value = dense<4> : tensor<2x2xi8>
   // CHECK: "onnx.MatMul"
   func.func @main_graph(%x: tensor<1x2xf32> {onnx.name = "x"}, %cond: tensor<i1> {onnx.name = "cond"}) -> (tensor<1x2xf32> {onnx.name = "y"}) {
     %s = onnx.Constant {onnx_result_names = ["s"]} dense<0.125> : tensor<f32>

@@ -93,9 +93,9 @@ module attributes {onnxq.calibration = {
   // CHECK-NEXT: onnx.Return %[[Y]]
   // What waits counts among the first where it is made.
   // WIDE-LABEL: func.func @shortcut
-  // WIDE: "x_zero_point"]} {{.*}}tensor<ui16>
-  // WIDE: "a_zero_point"]} {{.*}}tensor<ui16>
-  // WIDE: "s_zero_point"]} {{.*}}tensor<ui8>
+  // WIDE: "x_zero_point"], value = {{.*}}tensor<ui16>
+  // WIDE: "a_zero_point"], value = {{.*}}tensor<ui16>
+  // WIDE: "s_zero_point"], value = {{.*}}tensor<ui8>
   func.func @shortcut(%x: tensor<1x1x4x4xf32> {onnx.name = "x"}) -> (tensor<1x1x4x4xf32> {onnx.name = "y"}) {
     %none = "onnx.NoValue"() {value} : () -> none
     %w = onnx.Constant {onnx_result_names = ["w"]} dense<0.5> : tensor<1x1x1x1xf32>

@@ -8,7 +8,7 @@
 // A node that is excluded stays float, to the last constant.
 // EXCLUDE-LABEL: func.func @main_graph
 // EXCLUDE-SAME: (%[[X:[a-z0-9]+]]: tensor<1x2xf32>
-// EXCLUDE: %[[W:.*]] = onnx.Constant {onnx_result_names = ["w"]} dense<5.000000e-01>
+// EXCLUDE: %[[W:.*]] = onnx.Constant {onnx_result_names = ["w"], value = dense<5.000000e-01>
 // EXCLUDE: %[[V:.*]] = "onnx.DequantizeLinear"({{.*}}"w_DequantizeLinear"
 // EXCLUDE: "onnx.MatMul"(%[[X]], %[[W]])
 // EXCLUDE: "onnx.QuantizeLinear"

@@ -1,5 +1,5 @@
-// RUN: onnxq-opt %s --onnx-quantize="mode=integer dynamic=true enable-subgraph=true" | FileCheck %s
-// RUN: not onnxq-opt %s --onnx-quantize="mode=integer dynamic=true nodes-to-quantize=inner" 2>&1 | FileCheck %s --check-prefix=OFF
+// RUN: onnxq-opt %s --onnx-quantize="mode=integer dynamic=true" | FileCheck %s
+// RUN: not onnxq-opt %s --onnx-quantize="mode=integer dynamic=true nodes-to-quantize=inner enable-subgraph=false" 2>&1 | FileCheck %s --check-prefix=OFF
 
 // CHECK-LABEL: func.func @main_graph
 // CHECK: "onnx.If"

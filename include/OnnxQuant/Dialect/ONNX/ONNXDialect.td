@@ -31,7 +31,6 @@ def ONNX_Dialect : Dialect {
     | `onnx.name` | arguments and results of a graph function | the tensor's name |
     | `onnx.dim_params` | arguments and results of a graph function | as `onnx_dim_params` |
   }];
-  let usePropertiesForAttributes = 0;
   let hasConstantMaterializer = 1;
   let useDefaultTypePrinterParser = 1;
 }

@@ -7,9 +7,38 @@
 #include "OnnxQuant/Data/DataSet.h"
 #include "OnnxQuant/Support/Executor.h"
 #include "OnnxQuant/Transforms/Calibrate/Instrument.h"
+#include "OnnxQuant/Transforms/Calibrate/Passes.h"
+#include "mlir/IR/Diagnostics.h"
 #include <functional>
 
 namespace onnxquant {
+
+/// What the samples gave a model's input.
+struct SeenInput {
+  std::string name;
+  int32_t type = 0;
+  std::vector<int64_t> dims;
+  /// Of all finite values; none were if the first is above the second.
+  double min = std::numeric_limits<double>::infinity();
+  double max = -std::numeric_limits<double>::infinity();
+  /// Whether all are whole numbers.
+  bool isWhole = true;
+
+  void add(const HostTensor &tensor);
+  void add(const SeenInput &other);
+};
+
+/// What a calibration leaves beside the table.
+struct SeenRuns {
+  std::vector<SeenInput> inputs;
+  /// Whether samples are images, and whether their values were told to be
+  /// computed in a way of their own.
+  bool hasImages = false, isNormalized = false;
+  /// How many runs to keep, of the first ones of one shape: what entered, and
+  /// what left the float model.
+  int64_t wanted = 0;
+  std::vector<Tensors> samples, outputs;
+};
 
 struct CollectOptions {
   InstrumentSpec spec;
@@ -24,6 +53,8 @@ struct CollectOptions {
   std::string checkpoint;
   /// Asked between runs; true ends the work.
   std::function<bool()> interrupted;
+  /// Filled with what else is seen, unless null.
+  SeenRuns *seen = nullptr;
 };
 
 /// The inputs of a module's graph. Errors are diagnostics.
@@ -34,12 +65,32 @@ llvm::FailureOr<std::vector<InputInfo>> graphInputs(mlir::ModuleOp module);
 void specializeInputs(mlir::func::FuncOp graph, const Tensors &inputs,
                       bool keepFirst);
 
+/// While it lives, errors are told with the samples that code is made for: one
+/// that doesn't fit their shapes would not say of what it is.
+class CompileContext {
+public:
+  CompileContext(const DataSet &data, llvm::ArrayRef<int64_t> samples,
+                 const Tensors &inputs, mlir::MLIRContext *context);
+
+private:
+  mlir::ScopedDiagnosticHandler handler;
+};
+
 /// Runs samples through an instrumented copy of a module. Tensors of the module
 /// without a name get one. Errors are diagnostics; where the work was
 /// interrupted, that is one.
 llvm::FailureOr<StatisticsTable>
 collectStatistics(mlir::ModuleOp module, Executor &executor,
                   const CollectOptions &options);
+
+/// Runs samples through a module, of the tensors that `choice` names (all that
+/// can be quantized, without one), and writes their ranges to it. Errors are
+/// diagnostics.
+llvm::FailureOr<StatisticsTable> calibrateModule(mlir::ModuleOp module,
+                                                 Executor &executor,
+                                                 CollectOptions options,
+                                                 const TensorChoice &choice,
+                                                 bool perChannel);
 
 /// Tells of values that were left out and of tensors that were never computed,
 /// as warnings.

@@ -105,6 +105,11 @@ int64_t channelAxisOf(mlir::Value value);
 llvm::FailureOr<Instrumented> instrument(mlir::ModuleOp module,
                                          const InstrumentSpec &spec);
 
+/// Adds two nodes and two outputs per tensor instead, as ONNX can say it:
+/// `T_ReduceMin` and `T_ReduceMax`. Gives the number of tensors that have them.
+llvm::FailureOr<int64_t> instrumentWithNodes(mlir::ModuleOp module,
+                                             const InstrumentSpec &spec);
+
 /// Names of the tensors that would be observed. Errors are diagnostics.
 llvm::FailureOr<std::set<std::string>>
 namesToObserve(mlir::ModuleOp module, const InstrumentSpec &spec);

@@ -30,6 +30,11 @@ std::unique_ptr<mlir::Pass> createCalibrate(CalibrateOptions options,
                                             ExecutorFactory executor,
                                             TensorChoice choice = {});
 
+/// `onnx-load-calibration`, for a table that has ranges for what `choice`
+/// names, of what would be observed otherwise.
+std::unique_ptr<mlir::Pass>
+createLoadCalibration(LoadCalibrationOptions options, TensorChoice choice);
+
 } // namespace onnxquant
 
 #endif // ONNXQUANT_TRANSFORMS_CALIBRATE_PASSES_H

@@ -28,11 +28,23 @@ def Instrument : Pass<"onnx-instrument", "::mlir::ModuleOp"> {
       onnx.Return %y, %words : tensor<1x4x8x8xf32>, tensor<197xi64>
     }
     ```
+
+    With `form=onnx` the observers are nodes of ONNX, so that the result can be
+    exported and run anywhere: each tensor T has a ReduceMin and a ReduceMax,
+    and the graph two more outputs of one element, T_ReduceMin and T_ReduceMax.
+    Tensors of subgraphs have none.
+
+    ```mlir
+    %0 = "onnx.ReduceMin"(%y, %none) {onnx_node_name = "y_ReduceMin", onnx_result_names = ["y_ReduceMin_Reshape"]} : ...
+    %1 = "onnx.Reshape"(%0, %all) {onnx_node_name = "y_ReduceMin_Reshape", onnx_result_names = ["y_ReduceMin"]} : ...
+    ```
   }];
   let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
     "::onnxquant::onnxq::ONNXQDialect"];
   let options = [
     Option<"all", "all", "bool", "false", "observe every float tensor">,
+    Option<"form", "form", "std::string", "\"observers\"",
+      "observers, or onnx for ReduceMin and ReduceMax">,
     ListOption<"opTypes", "op-types", "std::string",
       "observe operands and results of these operators only, such as Conv">,
     ListOption<"nodes", "nodes", "std::string",
@@ -174,7 +186,15 @@ def Calibrate : Pass<"onnx-calibrate", "::mlir::ModuleOp"> {
     Option<"mean", "mean", "std::string", "\"\"",
       "subtracted from pixels, one or one for each channel: 123.7:116.8:103.9">,
     Option<"scale", "scale", "std::string", "\"\"",
-      "multiplied with pixels then, one or one for each channel">,
+      "multiplied with pixels then, one or one for each channel: 1/255">,
+    Option<"letterbox", "letterbox", "bool", "false",
+      "keep the ratio of an image's sides, and pad it to its size">,
+    Option<"multipleOf", "multiple-of", "int64_t", "0",
+      "pad images at the right and below to multiples of this size">,
+    Option<"padColor", "pad-color", "std::string", "\"\"",
+      "of padded pixels, one number or one for each channel: 114">,
+    Option<"padAt", "pad-at", "std::string", "\"\"",
+      "where an image is in its letterbox: center (default) or corner">,
   ];
   let statistics = [
     Statistic<"numSamples", "samples", "Samples that were run">,
@@ -188,9 +208,9 @@ def LoadCalibration : Pass<"onnx-load-calibration", "::mlir::ModuleOp"> {
   let description = [{
     Reads a table that `onnx-calibrate` or `onnxq calibrate` wrote: `.json` with
     statistics or of the form {name: [min, max]}, `.cache`, or `.flatbuffers`.
-    From statistics, ranges are computed by `method`. A table that names tensors
-    that the model doesn't have, or has no range for a tensor that quantization
-    asks for, doesn't fit: the error tells which (`partial` lets it pass).
+    From statistics, ranges are computed by `method`. A table that has no range
+    for a tensor that quantization asks for doesn't fit: the error tells which
+    (`partial` lets it pass). Tensors that only the table has are left out.
 
     ```mlir
     module { ... }

@@ -39,13 +39,11 @@ bool isQuantizeFlag(llvm::StringRef name);
 llvm::Error setQuantizeOption(QuantizeOptions &options, llvm::StringRef name,
                               llvm::StringRef value);
 
-/// Reads a YAML file of options: a mapping from names to scalars, lists, or
-/// mappings where an option takes JSON. Calls `set` for each in order; its
-/// error, or one of the file, names file and line.
-llvm::Error readQuantizeConfig(
-    llvm::StringRef path,
-    llvm::function_ref<llvm::Error(llvm::StringRef name, llvm::StringRef value)>
-        set);
+/// What is wrong with options whatever the model: unknown words, and options
+/// that contradict each other. Files that options name are not read.
+llvm::Error checkQuantizeOptions(const QuantizeOptions &options);
+/// Whether quantization with these options uses ranges of calibration.
+bool needsCalibration(const QuantizeOptions &options);
 
 } // namespace onnxquant
 

@@ -48,10 +48,22 @@ def Quantize : Pass<"onnx-quantize", "::mlir::ModuleOp"> {
     Option<"dynamic", "dynamic", "bool", "false",
       "take the scales of activations at run time">,
     Option<"quantizationMode", "quantization-mode", "std::string", "",
-      "mode and dynamic by another name: IntegerOps_Static, IntegerOps_Dynamic, "
-      "QLinearOps_Static, QLinearOps_Dynamic">,
+      "mode and dynamic by another name: IntegerOps_Static, IntegerOps_Dynamic "
+      "(both unsigned, see asymmetric-input-types), QLinearOps_Static, "
+      "QLinearOps_Dynamic">,
+    Option<"runtime", "for", "std::string", "",
+      "choose what is right for a runtime: onnxruntime takes unsigned weights, "
+      "whose sums saturate on no processor; onnxruntime-vnni signed ones, "
+      "which are faster with VNNI and saturate without">,
+    Option<"maxOpset", "max-opset", "int64_t", "0",
+      "the highest opset of the result (0: as high as it needs); forms that "
+      "need a later one are avoided">,
     Option<"placement", "placement", "std::string", "\"fused\"",
       "activations to quantize: fused or every-op">,
+    Option<"compatible", "compatible", "std::string", "",
+      "onnxruntime: which ops are quantized, in which form and by which names "
+      "as ONNX Runtime's tool does it; every-op placement, contrib-ops, no "
+      "correction of biases, each weight to the nearest integer">,
     Option<"biasCorrection", "bias-correction", "std::string", "\"local\"",
       "local: move the mean error of quantized weights into the bias; or none">,
     Option<"weightRounding", "weight-rounding", "std::string", "\"auto\"",
@@ -92,7 +104,7 @@ def Quantize : Pass<"onnx-quantize", "::mlir::ModuleOp"> {
       "not these nodes: names or regular expressions">,
     Option<"inputParams", "input-quantization-params", "std::string", "",
       "JSON or a file of it: {\"tensor\": [zero point, scale]} of activations "
-      "that enter nodes">,
+      "that enter nodes; a zero point below zero is that of s8 numbers">,
     Option<"outputParams", "output-quantization-params", "std::string", "",
       "the same of activations that leave nodes">,
     Option<"tensorOverrides", "tensor-overrides", "std::string", "",
@@ -112,14 +124,23 @@ def Quantize : Pass<"onnx-quantize", "::mlir::ModuleOp"> {
       "the least width of a range">,
     Option<"keepActivations", "keep-removable-activations", "bool", "false",
       "keep a Relu or Clip that saturation makes superfluous">,
+    ListOption<"outputOpsExcluded", "op-types-to-exclude-output", "std::string",
+      "operators whose results stay float (placement=every-op)">,
+    ListOption<"channelAxes", "channel-axes", "std::string",
+      "OP:AXIS, the axis of the channels of an operator's weights">,
+    Option<"restrictedAsymmetric", "restricted-asymmetric", "bool", "false",
+      "zero points of u8 activations are 0, or 128 where a number is negative">,
+    Option<"adjustWeights", "adjust-weights-for-bias", "bool", "true",
+      "enlarge the scales of weights whose bias would leave 32 bits">,
     Option<"excludeOutputs", "exclude-output-quantization", "bool", "false",
       "don't quantize the graph's outputs (placement=every-op)">,
     Option<"forceNoInputCheck", "force-quantize-no-input-check", "bool",
       "false",
       "quantize ops that only move data also where their input is float "
       "(placement=every-op)">,
-    Option<"enableSubgraph", "enable-subgraph", "bool", "false",
-      "quantize the bodies of If, Loop and Scan as well">,
+    Option<"enableSubgraph", "enable-subgraph", "bool", "true",
+      "quantize the bodies of If, Loop and Scan as well; those that no sample "
+      "took stay float">,
     Option<"contribOps", "contrib-ops", "bool", "false",
       "use the quantized ops of com.microsoft">,
     Option<"contribQdq", "contrib-qdq", "bool", "false",

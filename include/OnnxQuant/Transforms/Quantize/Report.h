@@ -50,12 +50,15 @@ struct QuantizeReport {
   std::vector<std::string> notes;
   int64_t activations = 0;
   int64_t weights = 0;
+  /// Products of u8 and s8 whose sums may leave 16 bits, in which ONNX Runtime
+  /// adds pairs of them on x86 without VNNI.
+  int64_t saturating = 0;
   /// Bytes of all constants.
   int64_t bytesBefore = 0, bytesAfter = 0;
 
   int64_t numQuantized() const;
   llvm::json::Value toJson() const;
-  /// A page of text: totals, what stayed float and why, the worst weights.
+  /// Details as text: totals, the worst weights, what stayed float and why.
   void print(llvm::raw_ostream &os) const;
 };
 

@@ -1,0 +1,24 @@
+// Ctrl-C and the other ways to ask a program to end.
+
+#ifndef ONNXQUANT_SUPPORT_INTERRUPT_H
+#define ONNXQUANT_SUPPORT_INTERRUPT_H
+
+#include <functional>
+
+namespace onnxquant {
+
+/// From now on SIGINT, SIGTERM and SIGHUP end this process with status 128 and
+/// the signal's number, without its temporaries: at once, or, if the work asks
+/// for interrupts by itself, within a second. A second signal ends it at once.
+void installInterrupts();
+
+/// For work that ends by itself when this says so.
+std::function<bool()> pollInterrupts();
+
+/// The exit status of work that ended with `status`: that of the interrupt, if
+/// there was one.
+int interruptedStatus(int status);
+
+} // namespace onnxquant
+
+#endif // ONNXQUANT_SUPPORT_INTERRUPT_H

@@ -1,0 +1,155 @@
+// A crash in words for users. What is said is composed ahead: a handler of a
+// signal can do nothing but write.
+
+#include "OnnxQuant/Support/Crash.h"
+#include "OnnxQuant/Support/Progress.h"
+#include "OnnxQuant/Support/Temporaries.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Compiler.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <csignal>
+#include <exception>
+#include <new>
+#include <pthread.h>
+#include <string>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace onnxquant;
+
+namespace {
+struct Fault {
+  int number;
+  StringLiteral text;
+};
+} // namespace
+
+static constexpr Fault faults[] = {
+    {SIGSEGV, "an access to memory that isn't there (SIGSEGV)"},
+    {SIGBUS, "an access to memory that isn't there (SIGBUS)"},
+    {SIGILL, "an instruction that this processor doesn't have (SIGILL)"},
+    {SIGFPE, "a division by zero (SIGFPE)"},
+    {SIGTRAP, "a check of its own that failed (SIGTRAP)"},
+    {SIGABRT, "a check of its own that failed (SIGABRT)"},
+    {SIGSYS, "a call that the system refused (SIGSYS)"}};
+
+/// Never destroyed: other threads may still crash.
+static std::string &subject = *new std::string("onnxq");
+static std::string &advice = *new std::string();
+
+static void say(StringRef text) {
+  while (!text.empty()) {
+    ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written <= 0)
+      return;
+    text = text.drop_front(written);
+  }
+}
+
+static void onFault(int number) {
+  // Whatever fails from here on ends the process at once.
+  for (const Fault &fault : faults)
+    std::signal(fault.number, SIG_DFL);
+  Progress::leaveLine();
+  say("error: ");
+  say(subject);
+  say(": stopped by ");
+  for (const Fault &fault : faults)
+    if (fault.number == number)
+      say(fault.text);
+  say("\n");
+  say(advice);
+  // Removing could wait for a lock that the crash left behind.
+  std::signal(SIGALRM, SIG_DFL);
+  ::alarm(2);
+  removeTemporaries(/*crashed=*/true);
+  ::alarm(0);
+  std::raise(number);
+  ::_exit(128 + number);
+}
+
+[[noreturn]] static void leave(const Twine &message, bool isFault) {
+  removeTemporaries();
+  Progress::leaveLine();
+  say(("error: " + subject + ": " + message + "\n").str());
+  if (isFault)
+    say(advice);
+  ::_exit(1);
+}
+
+static void onFatalError(void *, const char *text, bool) {
+  StringRef reason = text;
+  StringRef system = reason;
+  if (system.consume_front("IO failure on output stream"))
+    leave("standard output cannot be written" + system, /*isFault=*/false);
+  if (reason.contains_insensitive("out of memory") ||
+      reason.contains("Unable to allocate"))
+    leave("not enough memory", /*isFault=*/false);
+  leave("LLVM can't go on: " + reason, /*isFault=*/true);
+}
+
+static void onNoMemory(void *, const char *, bool) {
+  leave("not enough memory", /*isFault=*/false);
+}
+
+static void onTerminate() {
+  if (std::exception_ptr thrown = std::current_exception()) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc &) {
+      leave("not enough memory", /*isFault=*/false);
+    } catch (const std::exception &exception) {
+      leave(exception.what(), /*isFault=*/true);
+    } catch (...) {
+    }
+  }
+  leave("stopped without a reason", /*isFault=*/true);
+}
+
+/// "onnxq run model.onnx": the program, the verb and the file, without options.
+static std::string describe(int argc, const char *const *argv) {
+  std::string text =
+      argc > 0 ? sys::path::filename(argv[0]).str() : std::string("onnxq");
+  int plain = 0;
+  for (int i = 1; i < argc && plain < 2; ++i) {
+    StringRef argument = argv[i];
+    if (argument.starts_with("-") || argument.size() > 256)
+      continue;
+    text += " " + argument.str();
+    ++plain;
+  }
+  return text;
+}
+
+void onnxquant::installCrashHandler(int argc, const char *const *argv,
+                                    StringRef version) {
+  subject = describe(argc, argv);
+  advice =
+      ("note: this is a fault of OnnxQuant, whatever its input was. Please "
+       "report it to its maintainers\n"
+       "note: with the whole command, the input if you can share it, and "
+       "the version: " +
+       version + "\n")
+          .str();
+  install_fatal_error_handler(onFatalError, nullptr);
+  install_bad_alloc_error_handler(onNoMemory, nullptr);
+  std::set_terminate(onTerminate);
+#if LLVM_ADDRESS_SANITIZER_BUILD
+  // The sanitizer says more.
+  return;
+#endif
+  // A stack of its own, for when the usual one is full.
+  static constexpr size_t stackBytes = 64 * 1024;
+  stack_t stack = {};
+  stack.ss_sp = new char[stackBytes];
+  stack.ss_size = stackBytes;
+  sigaltstack(&stack, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = onFault;
+  action.sa_flags = SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  for (const Fault &fault : faults)
+    sigaction(fault.number, &action, nullptr);
+}

@@ -1,0 +1,62 @@
+// Text as onnx-mlir prints it, read and printed again: properties, both forms of
+// its constants, and ops that only it has, which are carried.
+// RUN: onnxq-opt %s | FileCheck %s
+// RUN: onnxq-opt %s | onnxq-opt | FileCheck %s
+// RUN: onnxq-opt %s --emit-bytecode | onnxq-opt | FileCheck %s
+// RUN: onnxq-opt %s --mlir-print-op-generic | FileCheck %s --check-prefix=GENERIC
+// RUN: not onnxq-opt %s -o %t.onnx 2>&1 | FileCheck %s --check-prefix=EXPORT
+
+// EXPORT: error: {{.*}}cannot be exported: ONNX has no such operator
+
+// CHECK-LABEL: func.func @properties
+// GENERIC-LABEL: sym_name = "properties"
+func.func @properties(%x: tensor<2x3x4xf32>, %w: tensor<5x3x2xf32>) -> tensor<*xf32> {
+  // CHECK: "onnx.NoValue"() <{value}> : () -> none
+  %none = "onnx.NoValue"() <{value}> : () -> none
+  // CHECK: "onnx.Softmax"(%{{.*}}) <{axis = 1 : si64}> : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  // GENERIC: "onnx.Softmax"(%{{.*}}) <{axis = 1 : si64}> : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %0 = "onnx.Softmax"(%x) <{axis = 1 : si64}> : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  // The older form without properties is the same op.
+  // CHECK: "onnx.Softmax"(%{{.*}}) <{axis = 1 : si64}>
+  %1 = "onnx.Softmax"(%0) {axis = 1 : si64} : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  // CHECK: "onnx.Transpose"(%{{.*}}) <{perm = [0, 2, 1]}> {onnx_node_name = "turn"}
+  %2 = "onnx.Transpose"(%1) <{perm = [0, 2, 1]}> {onnx_node_name = "turn"} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
+  // CHECK: "onnx.Conv"{{.*}}<{auto_pad = "NOTSET", dilations = [1], group = 1 : si64, kernel_shape = [2], pads = [0, 0], strides = [1]}>
+  %3 = "onnx.Conv"(%x, %w, %none) <{auto_pad = "NOTSET", dilations = [1], group = 1 : si64, kernel_shape = [2], pads = [0, 0], strides = [1]}> : (tensor<2x3x4xf32>, tensor<5x3x2xf32>, none) -> tensor<*xf32>
+  // CHECK: "onnx.Cast"(%{{.*}}) <{saturate = 1 : si64, to = f16}>
+  %4 = "onnx.Cast"(%2) <{saturate = 1 : si64, to = f16}> : (tensor<2x4x3xf32>) -> tensor<2x4x3xf16>
+  onnx.Return %3 : tensor<*xf32>
+}
+
+// CHECK-LABEL: func.func @constants
+func.func @constants() {
+  // CHECK-NEXT: onnx.Constant dense<-1> : tensor<1xi64>
+  %0 = onnx.Constant dense<-1> : tensor<1xi64>
+  // CHECK-NEXT: onnx.Constant dense<-1> : tensor<1xi64>
+  %1 = "onnx.Constant"() {value = dense<-1> : tensor<1xi64>} : () -> tensor<1xi64>
+  // CHECK-NEXT: onnx.Constant dense<-1> : tensor<1xi64>
+  %2 = "onnx.Constant"() <{value = dense<-1> : tensor<1xi64>}> : () -> tensor<1xi64>
+  // A dictionary before a value is read, but not what onnx-mlir takes: it is
+  // printed with the value inside.
+  // CHECK-NEXT: onnx.Constant {extra = 0 : i32, value = dense<-1> : tensor<1xi64>} : tensor<1xi64>
+  %3 = onnx.Constant {extra = 0 : i32} dense<-1> : tensor<1xi64>
+  // CHECK-NEXT: onnx.Constant {extra = 0 : i32, value = dense<-1> : tensor<1xi64>} : tensor<1xi64>
+  %4 = onnx.Constant {extra = 0 : i32, value = dense<-1> : tensor<1xi64>} : tensor<1xi64>
+  // CHECK-NEXT: onnx.Constant {value = dense<-1> : tensor<1xi64>} : tensor<*xi64>
+  %5 = onnx.Constant {value = dense<-1> : tensor<1xi64>} : tensor<*xi64>
+  // CHECK-NEXT: onnx.Constant {value_float = 1.500000e+00 : f32} : tensor<f32>
+  %6 = onnx.Constant {value_float = 1.5 : f32} : tensor<f32>
+  // CHECK-NEXT: onnx.Constant {value_ints = [1, 2]} : tensor<2xi64>
+  %7 = onnx.Constant {value_ints = [1, 2]} : tensor<2xi64>
+  onnx.Return
+}
+
+// CHECK-LABEL: func.func @others
+func.func @others(%x: tensor<1x1x2x2xf32>, %s: tensor<?xi64>) -> tensor<1x1x4x6xf32> {
+  // CHECK: "onnx.UpsampleV7"(%{{.*}}) <{mode = "nearest", scales = [1.000000e+00 : f32, 1.000000e+00 : f32, 2.000000e+00 : f32, 3.000000e+00 : f32]}>
+  %0 = "onnx.UpsampleV7"(%x) <{mode = "nearest", scales = [1.0 : f32, 1.0 : f32, 2.0 : f32, 3.0 : f32]}> : (tensor<1x1x2x2xf32>) -> tensor<1x1x4x6xf32>
+  // CHECK: "onnx.Dim"(%{{.*}}) {axis = 0 : si64}
+  %1 = "onnx.Dim"(%x) {axis = 0 : si64} : (tensor<1x1x2x2xf32>) -> tensor<1xi64>
+  onnx.Return %0 : tensor<1x1x4x6xf32>
+}
+"onnx.EntryPoint"() {func = @others} : () -> ()

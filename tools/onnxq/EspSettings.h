@@ -1,0 +1,48 @@
+// Options and steps that verbs for float models share.
+
+#ifndef ONNXQUANT_TOOLS_ONNXQ_ESPSETTINGS_H
+#define ONNXQUANT_TOOLS_ONNXQ_ESPSETTINGS_H
+
+#include "DataArguments.h"
+#include "Esp.h"
+#include "Models.h"
+#include "OnnxQuant/ESP/Quantize.h"
+
+namespace onnxquant::cli {
+
+struct EspSettings {
+  std::string path, output, table, chipName = "esp32s3", granularity,
+                                   method = "kl", wideNodes, keyText;
+  int64_t bits = 8, tableStep = 256;
+  bool testValues = false, quiet = false;
+  DataArguments data;
+  ModelOptions model;
+  esp::QuantizeOptions quantize;
+  esp::Observer::Method observer = esp::Observer::Method::KL;
+
+  void declare(Arguments &parser);
+  /// Checks the options; an exit code says that they are wrong. `legacy` is for
+  /// the toolkit before .espdl.
+  std::optional<int> finish(const Arguments &parser, bool legacy = false);
+};
+
+// Each reports its errors; the exit code says whether there were any.
+
+/// Reads a model, folds and fuses what ESP-DL's own tool does, and gives open
+/// batches the size 1.
+int espReadFloat(const EspSettings &settings, mlir::MLIRContext &context,
+                 esp::Model &model);
+/// Exponents from `--table`, or measured with `--data`.
+int espFindExponents(EspSettings &settings, const esp::Model &model,
+                     mlir::MLIRContext &context, esp::Exponents &exponents);
+int espWriteText(llvm::StringRef path, llvm::StringRef text);
+
+/// `esp export` to .cpp, `esp calibrate` to .pickle.
+int espExportLegacy(EspSettings &settings);
+int espCalibrateLegacy(EspSettings &settings);
+/// The model quantized by the old rules.
+int espQuantizeLegacy(EspSettings &settings, esp::Model &device);
+
+} // namespace onnxquant::cli
+
+#endif // ONNXQUANT_TOOLS_ONNXQ_ESPSETTINGS_H
