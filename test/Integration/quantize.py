@@ -119,16 +119,15 @@ def check_layer(tally, folder, name, model, data, variant, options):
         q.onnxq("quantize", path, *from_samples, "-o", target, "--quiet", *options)
         onnx.checker.check_model(onnx.load(target))
         x = f32(1, *data.shape[1:])
-        theirs = q.run_ort(folder, [(target, {"x": x})], q.level_for(options))[0]
-        as_users = q.run_ort(folder, [(target, {"x": x})], "all")[0]
+        theirs, as_users, plain = q.run_ort(folder, [(target, {"x": x}, level) for level in (q.level_for(options), "all", None)])
         ours = q.run_ours(folder, target, {"x": x})
     except Exception as error:
         return tally.result(label, str(error)[:300])
     if isinstance(theirs, str):
         if "NOT_IMPLEMENTED" in theirs or "Could not find an implementation" in theirs:
             print(f"{label}: ONNX Runtime has no kernel: {theirs[:120]}")
-            plain = q.run_ort(folder, [(path, {"x": x})])[0]
-            return tally.result(label, None if q.sqnr(plain["y"], ours["y"]) > 20 else "far from float")
+            in_float = q.run_ort(folder, [(path, {"x": x})])[0]
+            return tally.result(label, None if q.sqnr(in_float["y"], ours["y"]) > 20 else "far from float")
         return tally.result(label, f"refused: {theirs[:200]}")
     if isinstance(as_users, str):
         return tally.result(label, f"refused when optimized: {as_users[:200]}")
@@ -137,7 +136,7 @@ def check_layer(tally, folder, name, model, data, variant, options):
     difference = ties(theirs["y"], ours["y"])
     limit = 0 if exact else 1e-5
     # Optimized, the runtime rounds float biases between quantizers to 32 bits.
-    if difference > limit and q.level_for(options) and not isinstance(plain := q.run_ort(folder, [(target, {"x": x})])[0], str):
+    if difference > limit and q.level_for(options) and not isinstance(plain, str):
         difference = min(difference, ties(plain["y"], ours["y"]))
     tally.result(label, None if difference <= limit else f"differs by {difference:.2g} of the largest number")
 
@@ -149,8 +148,9 @@ def check_model(tally, folder, subject, ready, table, variant, options):
     try:
         q.quantized(ready, None if dynamic else table, target, *options)
         feeds = subject.feeds(q.JUDGED[0])
-        theirs = {level: q.run_ort(folder, [(target, feeds)], level)[0] for level in q.levels_for(options)}
-        as_users = q.run_ort(folder, [(target, feeds)], "all")[0]
+        levels = q.levels_for(options)
+        *results, as_users = q.run_ort(folder, [(target, feeds, level) for level in (*levels, "all")])
+        theirs = dict(zip(levels, results))
         ours = q.run_ours(folder, target, feeds)
     except Exception as error:
         return tally.result(label, str(error)[:300])

@@ -120,17 +120,21 @@ def quantized(ready, table, target, *options):
 
 
 def run_ort(folder, jobs, level=None):
-    """For each (model, {input: array}) what ONNX Runtime gives as {name: array}, or the text of its refusal."""
+    """For each (model, {input: array}[, level]) what ONNX Runtime gives as {name: array}, or the text of its refusal.
+
+    All jobs run in one process, whose start takes longer than a small model.
+    """
     with open(folder / "in.bin", "wb") as file:
         lines = []
-        for model, feeds in jobs:
+        for model, feeds, *own in jobs:
             inputs = []
+            wanted = own[0] if own else level
             for name, array in feeds.items():
                 raw = np.ascontiguousarray(array).tobytes()
                 inputs.append({"name": name, "type": array.dtype.name, "dims": list(array.shape),
                                "offset": file.tell(), "bytes": len(raw)})
                 file.write(raw)
-            lines.append(json.dumps({"model": str(model), "inputs": inputs, **({"level": level} if level else {})}))
+            lines.append(json.dumps({"model": str(model), "inputs": inputs, **({"level": wanted} if wanted else {})}))
     (folder / "jobs.jsonl").write_text("\n".join(lines) + "\n")
     (folder / "out.bin").write_bytes(b"")
     process = subprocess.run(["node", RUNNER, folder / "jobs.jsonl", folder / "in.bin", folder / "out.bin"],
