@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$root"
 
 case ${1-} in
-  "") scripts/setup.sh && scripts/build.sh ;;
+  "") scripts/setup.sh && scripts/build.sh release onnxq ;;
   --no-build) ;;
   *) echo "usage: demo.sh [--no-build]" >&2; exit 2 ;;
 esac

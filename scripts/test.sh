@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Sets up, builds and runs every test; the last line is "N passed, N failed".
 #   scripts/test.sh [--no-setup] [--no-build] [SUITE]...
-# A SUITE is lit, unit, integration or one harness of test/Integration by name; default: all.
+# A SUITE is quick (lit, unit and one smoke test), lit, unit, integration, or one
+# harness of test/Integration by name; default: all.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -30,4 +31,4 @@ if [ $setup -eq 1 ]; then
 fi
 [ $build -eq 0 ] || scripts/build.sh
 export ONNXQUANT_CACHE=$cache
-exec "$python" test/tools/run_suites.py --build build "$@"
+exec "$python" test/run_suites.py --build build "$@"

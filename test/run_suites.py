@@ -5,7 +5,8 @@
 
 Suites: `lit` (everything lit finds), `unit` (each GoogleTest program below
 DIR/unittests), and every executable .py or .sh in test/Integration by its stem, or
-`integration` for all of those. An integration suite gets the build folder in
+`integration` for all of those; `quick` is lit, unit and the smoke test, for the time
+between an edit and a commit. An integration suite gets the build folder in
 ONNXQUANT_BUILD and ends with `N passed, N failed`, perhaps with `, N skipped`; so many run
 at a time as there are processors, and what one prints is shown when it has ended. The last line printed here is `N passed, N failed`; the exit status says whether anything failed.
 """
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIT = "/usr/lib/llvm-22/bin/lit"
 PASSED = {"PASS", "FLAKYPASS", "XFAIL"}
 SKIPPED = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
@@ -103,7 +104,7 @@ def integration_suites():
 def main():
     scripts = integration_suites()
     names = ["lit", "unit", *scripts]
-    groups = {"integration": list(scripts)}
+    groups = {"integration": list(scripts), "quick": ["lit", "unit", "smoke"]}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many integration suites run at a time")
