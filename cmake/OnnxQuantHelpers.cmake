@@ -42,6 +42,26 @@ function(onnxquant_add_library name)
   set_property(GLOBAL APPEND PROPERTY ONNXQUANT_TARGETS ${name})
 endfunction()
 
+# onnxquant_generate_options(PASSES...): Options.h.inc with tables of the options
+# of passes in Passes.td, beside what mlir_tablegen writes.
+find_program(ONNXQUANT_LLVM_TABLEGEN llvm-tblgen
+             HINTS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH REQUIRED)
+function(onnxquant_generate_options)
+  set(definitions ${CMAKE_CURRENT_SOURCE_DIR}/Passes.td)
+  set(records ${CMAKE_CURRENT_BINARY_DIR}/Passes.json)
+  set(tables ${CMAKE_CURRENT_BINARY_DIR}/Options.h.inc)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/gen_options.py)
+  list(TRANSFORM MLIR_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE includes)
+  add_custom_command(OUTPUT ${tables}
+    COMMAND ${ONNXQUANT_LLVM_TABLEGEN} --dump-json ${definitions} -o ${records}
+            -I${PROJECT_SOURCE_DIR}/include ${includes}
+    COMMAND ${Python3_EXECUTABLE} ${script} ${records} ${tables} ${ARGN}
+    DEPENDS ${definitions} ${script}
+            ${PROJECT_SOURCE_DIR}/include/OnnxQuant/Support/Options.td
+    VERBATIM)
+  set(TABLEGEN_OUTPUT ${TABLEGEN_OUTPUT} ${tables} PARENT_SCOPE)
+endfunction()
+
 # onnxquant_add_tool(onnxq SRCS... LINK LIBS...)
 function(onnxquant_add_tool name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})

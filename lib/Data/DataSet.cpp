@@ -74,6 +74,8 @@ Expected<DataSet> DataSet::open(const DataOptions &options,
   set.sink = options.note;
   set.said = std::make_shared<std::set<std::string>>();
   if (options.source) {
+    if (auto given = options.preprocess.given(); !given.empty())
+      return fail(given[0] + " is for images, but samples are arrays");
     set.uniform = options.source->isUniform();
     set.streamed = options.source->isStream();
     set.start = options.start, set.stride = options.stride;

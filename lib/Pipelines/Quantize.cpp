@@ -19,6 +19,20 @@ llvm::Error onnxquant::buildPreparation(OpPassManager &pm, bool preprocess,
   return llvm::Error::success();
 }
 
+OwningOpRef<ModuleOp> onnxquant::makePreparedCopy(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy(cast<ModuleOp>(module->clone()));
+  PassManager pm(module.getContext());
+  ScopedDiagnosticHandler quiet(module.getContext(),
+                                [](Diagnostic &) { return success(); });
+  if (llvm::Error error = buildPreparation(pm, /*preprocess=*/true)) {
+    llvm::consumeError(std::move(error));
+    return {};
+  }
+  if (failed(pm.run(*copy)))
+    return {};
+  return copy;
+}
+
 llvm::Error
 onnxquant::buildQuantizePipeline(OpPassManager &pm,
                                  const QuantizePipelineOptions &options) {

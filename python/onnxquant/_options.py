@@ -6,21 +6,50 @@ import difflib
 import functools
 import json
 import os
-from typing import Any, Dict, Iterable, List, Mapping, Tuple
+from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Tuple
+
+
+class Option(NamedTuple):
+    """An option of a pass, as Passes.td declares it."""
+
+    name: str
+    group: str
+    is_flag: bool
+    shown: str
+    help: str
 
 
 @functools.lru_cache(maxsize=None)
-def quantize_options() -> Mapping[str, bool]:
-    """The options of the quantize pass by keyword; whether each is a flag."""
-    from . import _compiler
+def tables() -> Mapping[str, Mapping[str, Option]]:
+    """The options of each pass by keyword."""
+    from ._load import compiler
 
-    return {name.replace("-", "_"): flag for name, flag in _compiler.option_names()}
+    return {
+        name: {entry[0].replace("-", "_"): Option(*entry) for entry in entries}
+        for name, entries in compiler().option_tables().items()
+    }
 
 
-DATA = frozenset(
-    "limit start stride batch shard skip_bad preprocess preprocess_plugin size crop filter layout channels mean scale".split()
-)
-METHOD = frozenset("method bins quantized_bins percentile constant symmetric threads".split())
+def quantize_options() -> Mapping[str, Option]:
+    """The options of the quantize pass by keyword."""
+    return tables()["quantize"]
+
+
+def calibration(*groups: str) -> FrozenSet[str]:
+    """Keywords of calibration, of some groups of its pass's options."""
+    return frozenset(name for name, option in tables()["calibrate"].items() if option.group in groups)
+
+
+def data() -> FrozenSet[str]:
+    """Keywords of samples."""
+    return calibration("data", "images") - {"data"}
+
+
+def ranges() -> FrozenSet[str]:
+    """Keywords of ranges, by samples or by a table."""
+    return (calibration("method") | frozenset(tables()["load_calibration"])) - {"table"}
+
+
 SHAPES = frozenset(("dims", "input_shapes"))
 
 
@@ -67,15 +96,6 @@ def text(value: Any) -> str:
     return str(value)
 
 
-def numbers(value: Any) -> Any:
-    """One number, or one for each channel, as the preprocessing takes them."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, (int, float)):
-        return repr(value)
-    return ":".join(repr(float(entry)) for entry in value)
-
-
 def dims(value: Any) -> List[str]:
     """{"batch": 1} or ["batch=1"]."""
     if value is None:
@@ -101,7 +121,7 @@ def split(
     values: List[Tuple[str, str]] = []
     for name, value in keywords.items():
         if name in known:
-            options[name] = numbers(value) if name in ("mean", "scale") else value
+            options[name] = value
         elif name in passes:
             if value is None:
                 continue
@@ -111,9 +131,6 @@ def split(
                 values.append((name.replace("_", "-"), text(value)))
         else:
             raise unknown(function, name, known | set(passes))
-    for name in ("size", "crop"):
-        if options.get(name) is not None:
-            options[name] = shape(options[name])
     for name in SHAPES:
         if name in options:
             options[name] = dims(options[name])

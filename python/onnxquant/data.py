@@ -16,18 +16,16 @@ class Images:
     """A folder of images, or one image, with what turns them into tensors.
 
     The options are those of `onnxq calibrate`: size, crop, filter, layout,
-    channels, mean, scale, or a named preprocessing.
+    channels, mean, scale, letterbox, ..., or a named preprocessing.
 
     >>> Images("photos", size=(224, 224), mean=(123.7, 116.8, 103.9), scale=0.017)
     Images('photos', size=(224, 224), mean=(123.7, 116.8, 103.9), scale=0.017)
     """
 
-    _KNOWN = frozenset("size crop filter layout channels mean scale preprocess preprocess_plugin limit start stride batch skip_bad".split())
-
     def __init__(self, folder: Union[str, "os.PathLike[str]", Sequence[Any]], **options: Any) -> None:
         from . import _options
 
-        _options.check("Images", options, self._KNOWN)
+        _options.check("Images", options, _options.data())
         self.folder = folder
         self.options = options
 
@@ -79,9 +77,7 @@ def paths(data: Any) -> Tuple[List[str], Dict[str, Any]]:
     """Paths as of --data, and the options that came with them."""
     options: Dict[str, Any] = {}
     if isinstance(data, Images):
-        from . import _options
-
-        options, _ = _options.split("Images", data.options, (Images._KNOWN,), also_quantize=False)
+        options = dict(data.options)
         data = data.folder
     if isinstance(data, (str, os.PathLike)):
         data = [data]

@@ -15,7 +15,7 @@ from .model import Model, ModelLike, QuantizedModel
 from .report import Report
 from .table import Table
 
-_EXPORT = frozenset(("external_data", "external_data_location", "external_data_size_threshold", "partial"))
+_EXPORT = frozenset(("external_data", "external_data_location", "external_data_size_threshold"))
 
 
 def options() -> List[str]:
@@ -53,7 +53,7 @@ def quantize(
     True
     """
     given, values = _options.split(
-        "quantize", keywords, (_options.DATA, _options.METHOD, _options.SHAPES, _EXPORT), also_quantize=True
+        "quantize", keywords, (_options.data(), _options.ranges(), _options.SHAPES, _EXPORT), also_quantize=True
     )
     if data is not None and table is not None:
         raise ValueError("quantize expects data or a table, but got both")

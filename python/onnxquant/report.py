@@ -7,6 +7,8 @@ import json
 import os
 from typing import Any, Dict, List, Optional, Tuple, Union
 
+import numpy as np
+
 from . import _options
 from ._load import compiler
 from ._progress import Bar, Progress
@@ -89,6 +91,17 @@ class Comparison(_Result):
         """What to try, by tensor."""
         return {tensor["name"]: tensor["advice"] for tensor in self.tensors if tensor.get("advice")}
 
+    def arrays(self) -> Dict[str, "np.ndarray[Any, Any]"]:
+        """The figures of tensors, an array for each: 'name', 'xmodel_err', ... What isn't known of one is NaN."""
+        columns = dict.fromkeys(
+            key for tensor in self.tensors for key, value in tensor.items() if isinstance(value, (int, float))
+        )
+        result = {"name": np.array([tensor["name"] for tensor in self.tensors])}
+        for key in columns:
+            values = [tensor.get(key) for tensor in self.tensors]
+            result[key] = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+        return result
+
     def to_html(self) -> str:
         """A page that needs nothing else."""
         return self._page
@@ -132,7 +145,7 @@ def compare(
     True
     """
     given, _ = _options.split(
-        "compare", options, (_options.DATA, _options.SHAPES, ("as_is", "top")), also_quantize=False
+        "compare", options, (_options.data(), _options.SHAPES, ("as_is", "top")), also_quantize=False
     )
     first, second = Model(float_model), Model(quantized)
     samples, size, more = open_data(data, keep=True, limit=given.get("limit"))
@@ -158,7 +171,7 @@ def sensitivity(
     from .quantization import _table_file
 
     given, values = _options.split(
-        "sensitivity", keywords, (_options.DATA, _options.METHOD, _options.SHAPES, ("top",)), also_quantize=True
+        "sensitivity", keywords, (_options.data(), _options.ranges(), _options.SHAPES, ("top",)), also_quantize=True
     )
     given["preprocess_model"] = not skip_preprocess
     samples, size, more = open_data(data, keep=True, limit=given.get("limit"))
@@ -191,7 +204,7 @@ def evaluate(
     import tempfile
 
     given, _ = _options.split(
-        "evaluate", options, (_options.DATA, _options.SHAPES, ("output", "boxes", "score", "overlap")),
+        "evaluate", options, (_options.data(), _options.SHAPES, ("output", "boxes", "score", "overlap")),
         also_quantize=False,
     )
     if metric is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import statistics
 import tempfile
@@ -84,6 +85,13 @@ class Session(_runtime.Session):
     def __repr__(self) -> str:
         ins = ", ".join(f"{port.name}: {port.type}{list(port.shape or ())}" for port in self.inputs)
         return f"Session({self.source}: {ins})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{kind}</td><td>{html.escape(port.name)}</td><td>{port.type}</td><td>{port.shape}</td></tr>"
+            for kind, ports in (("input", self.inputs), ("output", self.outputs)) for port in ports
+        )
+        return f"<b>{html.escape(self.source)}</b><table>{rows}</table>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a session can't be pickled: pickle the model, or use a library and open_library")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
@@ -107,7 +108,7 @@ class Table(Mapping[str, Range]):
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{name}</td><td>{low:.6g}</td><td>{high:.6g}</td></tr>" for name, (low, high) in self.items()
+            f"<tr><td>{html.escape(name)}</td><td>{low:.6g}</td><td>{high:.6g}</td></tr>" for name, (low, high) in self.items()
         )
         return f"<table><tr><th>tensor</th><th>min</th><th>max</th></tr>{rows}</table>"
 
@@ -135,9 +136,6 @@ def merge(tables: Iterable[Table]) -> Table:
     return Table(_statistics=compiler().merge_tables(texts), **listed[0]._options)
 
 
-_CALIBRATE = frozenset("histogram all op_types nodes names checkpoint".split())
-
-
 def calibrate(model: ModelLike, data: Any, *, progress: Progress = None, **options: Any) -> Table:
     """Runs samples through a model and notes what its tensors hold.
 
@@ -154,14 +152,10 @@ def calibrate(model: ModelLike, data: Any, *, progress: Progress = None, **optio
     >>> low < high
     True
     """
-    given, _ = _options.split(
-        "calibrate", options, (_options.DATA, _options.METHOD, _options.SHAPES, _CALIBRATE), also_quantize=False
-    )
-    for name in ("op_types", "nodes", "names"):
-        if isinstance(given.get(name), str):
-            given[name] = [part.strip() for part in given[name].split(",")]
-    if "checkpoint" in given:
-        given["checkpoint"] = os.fspath(given["checkpoint"])
+    known = _options.calibration("images", "data", "method", "observed") - {"data"}
+    given, _ = _options.split("calibrate", options, (known, _options.SHAPES, ("names",)), also_quantize=False)
+    if isinstance(given.get("names"), str):
+        given["names"] = [part.strip() for part in given["names"].split(",")]
     samples, size, more = open_data(data)
     with Bar(progress) as bar:
         text = compiler().calibrate(Model(model)._argument(), {**more, **given}, samples, size, bar.wanted())

@@ -6,6 +6,7 @@
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -63,6 +64,34 @@ double Options::number(const char *name, double otherwise) {
 bool Options::flag(const char *name, bool otherwise) {
   auto value = find(name);
   return value ? py::cast<bool>(*value) : otherwise;
+}
+
+/// A part of a value: what a command line would have.
+static std::string textOf(const py::handle &value) {
+  if (py::isinstance<py::bool_>(value))
+    return py::cast<bool>(value) ? "true" : "false";
+  if (py::hasattr(value, "__fspath__"))
+    return py::cast<std::string>(value.attr("__fspath__")());
+  return py::cast<std::string>(py::str(value));
+}
+
+std::vector<std::string> python::textsOf(const py::handle &value,
+                                         const OptionInfo &option) {
+  if (value.is_none())
+    return {};
+  bool isOne =
+      py::isinstance<py::str>(value) || py::hasattr(value, "__fspath__") ||
+      !py::hasattr(value, "__iter__") ||
+      // An array without axes.
+      (py::hasattr(value, "ndim") && py::cast<int>(value.attr("ndim")) == 0);
+  if (isOne)
+    return {textOf(value)};
+  std::vector<std::string> texts;
+  for (py::handle part : value)
+    texts.push_back(textOf(part));
+  if (option.kind == OptionKind::List)
+    return texts;
+  return {llvm::join(texts, option.separator)};
 }
 
 //===----------------------------------------------------------------------===//

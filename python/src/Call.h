@@ -9,6 +9,7 @@
 #define ONNXQUANT_PYTHON_CALL_H
 
 #include "OnnxQuant/Support/ModelDiagnostics.h"
+#include "OnnxQuant/Support/OptionTable.h"
 #include "OnnxQuant/Support/Progress.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -48,6 +49,31 @@ private:
   std::optional<py::object> find(const char *name);
   py::dict options;
 };
+
+/// The texts of a value that an option of a pass is given.
+std::vector<std::string> textsOf(const py::handle &value,
+                                 const OptionInfo &option);
+
+/// Throws `onnxquant.errors.make(kind, text, file, node)`.
+[[noreturn]] void throwError(const char *kind, const std::string &text,
+                             const std::string &file = "",
+                             const std::string &node = "");
+
+/// The options of a pass among those of a dictionary, by their names with `_`.
+template <typename PassOptions>
+PassOptions readTable(OptionTable<PassOptions> table, const py::dict &given) {
+  PassOptions options;
+  for (const OptionEntry<PassOptions> &entry : table) {
+    std::string name = entry.name.str();
+    std::replace(name.begin(), name.end(), '-', '_');
+    if (!given.contains(name))
+      continue;
+    for (const std::string &text : textsOf(given[name.c_str()], entry))
+      if (!entry.read(options, text))
+        throwError("Usage", llvm::toString(wrongValue(entry, text)));
+  }
+  return options;
+}
 
 class Call {
 public:
@@ -98,10 +124,10 @@ private:
   std::optional<py::object> exceptionType, exceptionValue, exceptionTrace;
 };
 
-/// Throws `onnxquant.errors.make(kind, text, file, node)`.
-[[noreturn]] void throwError(const char *kind, const std::string &text,
-                             const std::string &file = "",
-                             const std::string &node = "");
+inline void check(const char *kind, llvm::Error error) {
+  if (error)
+    throwError(kind, llvm::toString(std::move(error)));
+}
 /// The value, or an exception.
 template <typename T> T unwrap(const char *kind, llvm::Expected<T> value) {
   if (!value)

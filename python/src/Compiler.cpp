@@ -225,38 +225,12 @@ static py::tuple preprocess(const py::object &model, const py::dict &options,
 // Calibration
 //===----------------------------------------------------------------------===//
 
-static MethodOptions readMethod(Options options) {
-  MethodOptions method;
-  method.method =
-      unwrap("Usage", parseMethod(options.text("method", "minmax")));
-  method.quantizedBins = options.integer("quantized_bins", 128);
-  method.percentile = options.number("percentile", 99.999);
-  method.symmetric = options.flag("symmetric", false);
-  if (llvm::Error error = checkOptions(method))
-    throwError("Usage", llvm::toString(std::move(error)));
-  return method;
-}
-
 static CollectOptions readCollect(Call &call, const py::dict &options,
                                   const py::object &samples, int64_t size) {
-  Options given(options);
   CollectOptions collect;
-  collect.method = readMethod(given);
-  collect.constant = given.number("constant", 0.01);
-  if (!(collect.constant > 0 && collect.constant <= 1))
-    throwError("Usage", "constant expects a number above 0 and up to 1");
-  collect.threads = given.integer("threads", 0);
-  if (collect.threads < 0 || collect.threads > 1024)
-    throwError("Usage", "threads expects 1 to 1024, or 0 for all processors");
-  collect.data = readData(call, given, samples, size);
-  bool wanted =
-      given.flag("histogram", false) || needsHistogram(collect.method.method);
-  collect.spec.bins = wanted ? given.integer("bins", 2048) : 0;
-  collect.spec.batch = collect.data.batch;
-  collect.spec.all = given.flag("all", false);
-  collect.spec.opTypes = given.list("op_types");
-  collect.spec.nodes = given.list("nodes");
-  collect.checkpoint = given.text("checkpoint");
+  check("Usage", readCollectOptions(readTable(calibrateOptionTable(), options),
+                                    collect));
+  collect.data.source = readSamples(call, samples, size);
   collect.interrupted = [&call]() { return call.isInterrupted(); };
   return collect;
 }
@@ -292,15 +266,10 @@ static StatisticsTable parseTable(const std::string &text) {
 
 static py::dict tableRanges(const std::string &text, const py::dict &options) {
   StatisticsTable table = parseTable(text);
-  Options given(options);
   MethodOptions method;
-  if (given.text("method").empty()) {
-    py::dict own = options.attr("copy")();
-    own["method"] = table.method;
-    method = readMethod(Options(own));
-  } else {
-    method = readMethod(given);
-  }
+  check("Usage",
+        readMethodOptions(readTable(loadCalibrationOptionTable(), options),
+                          table.method, method));
   py::dict result;
   for (const auto &[name, range] :
        unwrap("CalibrationError", computeRanges(table, method)))
@@ -350,21 +319,14 @@ using NamedValues = std::vector<std::pair<std::string, std::string>>;
 static QuantizeOptions readQuantize(const NamedValues &values) {
   QuantizeOptions options;
   for (const auto &[name, value] : values)
-    if (llvm::Error error = setQuantizeOption(options, name, value))
-      throwError("Usage", llvm::toString(std::move(error)));
+    check("Usage", setOption(quantizeOptionTable(), options, name, value));
   return options;
 }
 
 static LogicalResult prepare(Call &call, ModuleOp module, bool optimize) {
   PassManager pm(call.context());
-  if (optimize) {
-    PreprocessOptions options;
-    options.executor = createFoldingExecutor;
-    if (llvm::Error error = buildPreprocessPipeline(pm, options))
-      return call.fail(std::move(error));
-  } else {
-    pm.addPass(createShapeInference());
-  }
+  if (llvm::Error error = buildPreparation(pm, optimize))
+    return call.fail(std::move(error));
   return pm.run(module);
 }
 
@@ -395,17 +357,10 @@ static py::tuple quantize(const py::object &model, const NamedValues &values,
   Options given(options);
   QuantizeOptions quantize = readQuantize(values);
   ExportOptions exporting = readExport(given);
-  bool hasData = !samples.is_none() || !given.list("data").empty();
-  CollectOptions collect;
-  if (hasData)
-    collect = readCollect(call, options, samples, size);
-  LoadCalibrationOptions load;
+  CollectOptions collect = readCollect(call, options, samples, size);
+  bool hasData = collect.data.source || !collect.data.paths.empty();
+  auto load = readTable(loadCalibrationOptionTable(), options);
   load.table = table;
-  load.method = given.text("method");
-  load.quantizedBins = given.integer("quantized_bins", 128);
-  load.percentile = given.number("percentile", 99.999);
-  load.symmetric = given.flag("symmetric", false);
-  load.partial = given.flag("partial", false);
   bool optimize = given.flag("preprocess_model", true);
   auto module = call.read(readModelArgument(model), given.list("dims"),
                           given.list("input_shapes"));
@@ -447,11 +402,26 @@ tensorsFor(const py::object &model, const NamedValues &values, bool optimize) {
   return names;
 }
 
-static py::list optionNames() {
-  py::list names;
-  for (llvm::StringRef name : quantizeOptionNames())
-    names.append(py::make_tuple(name.str(), isQuantizeFlag(name)));
-  return names;
+/// (name, group, whether it is a flag, what values look like, help) of each
+/// option that a table offers.
+template <typename PassOptions>
+static py::list describeTable(OptionTable<PassOptions> table) {
+  py::list options;
+  for (const OptionEntry<PassOptions> &entry : table)
+    if (!entry.group->isOfPassOnly)
+      options.append(py::make_tuple(entry.name.str(), entry.group->name.str(),
+                                    entry.isFlag(), entry.shown.str(),
+                                    entry.help.str()));
+  return options;
+}
+
+/// By pass.
+static py::dict optionTables() {
+  py::dict tables;
+  tables["quantize"] = describeTable(quantizeOptionTable());
+  tables["calibrate"] = describeTable(calibrateOptionTable());
+  tables["load_calibration"] = describeTable(loadCalibrationOptionTable());
+  return tables;
 }
 
 //===----------------------------------------------------------------------===//
@@ -525,22 +495,6 @@ static void compileTo(const py::object &model, const py::dict &options,
 // Comparing
 //===----------------------------------------------------------------------===//
 
-static OwningOpRef<ModuleOp> prepareCopy(ModuleOp module) {
-  OwningOpRef<ModuleOp> copy(cast<ModuleOp>(module->clone()));
-  PreprocessOptions options;
-  options.executor = createFoldingExecutor;
-  PassManager pm(module.getContext());
-  ScopedDiagnosticHandler quiet(module.getContext(),
-                                [](Diagnostic &) { return success(); });
-  if (llvm::Error error = buildPreprocessPipeline(pm, options)) {
-    llvm::consumeError(std::move(error));
-    return {};
-  }
-  if (failed(pm.run(*copy)))
-    return {};
-  return copy;
-}
-
 /// JSON, a page, and a table as text.
 static py::tuple compare(const py::object &real, const py::object &quant,
                          const py::dict &options, const py::object &samples,
@@ -549,7 +503,7 @@ static py::tuple compare(const py::object &real, const py::object &quant,
   Call call("ModelError", progress);
   Options given(options);
   DebugOptions debug;
-  debug.data = readData(call, given, samples, size);
+  debug.data = readData(call, options, samples, size);
   bool asIs = given.flag("as_is", false);
   int64_t top = given.integer("top", 20);
   std::vector<std::string> dims = given.list("dims"),
@@ -560,7 +514,7 @@ static py::tuple compare(const py::object &real, const py::object &quant,
   call.run([&]() -> LogicalResult {
     OwningOpRef<ModuleOp> prepared;
     if (!asIs)
-      prepared = prepareCopy(*realModule);
+      prepared = makePreparedCopy(*realModule);
     std::vector<ScaledTensor> scaled = readScaledTensors(*quantModule);
     applyScaledTensors(*realModule, scaled);
     if (prepared)
@@ -589,7 +543,7 @@ static py::tuple sensitivity(const py::object &model, const NamedValues &values,
   Call call("QuantizeError", progress);
   Options given(options);
   QuantizeOptions quantize = readQuantize(values);
-  if (quantize.mode != "qdq" || !quantize.quantizationMode.empty())
+  if (quantize.modeName != "qdq" || !quantize.quantizationMode.empty())
     throwError("Usage", "layers are switched in the form qdq: mode and "
                         "quantization_mode can't be given");
   // A clamp that a quantizer stands for would be missing without it.
@@ -598,7 +552,7 @@ static py::tuple sensitivity(const py::object &model, const NamedValues &values,
   SensitivityOptions measure;
   measure.data = collect.data;
   measure.interrupted = collect.interrupted;
-  LoadCalibrationOptions load;
+  auto load = readTable(loadCalibrationOptionTable(), options);
   load.table = table;
   bool optimize = given.flag("preprocess_model", true);
   int64_t top = given.integer("top", 0);
@@ -670,7 +624,7 @@ PYBIND11_MODULE(_compiler, module) {
              py::arg("table"), py::arg("out"), py::arg("progress"));
   module.def("tensors_for", &tensorsFor, py::arg("model"), py::arg("values"),
              py::arg("optimize"));
-  module.def("option_names", &optionNames);
+  module.def("option_tables", &optionTables);
   module.def("compile", &compileHere, py::arg("model"), py::arg("options"));
   module.def("compile_to", &compileTo, py::arg("model"), py::arg("options"),
              py::arg("out"));

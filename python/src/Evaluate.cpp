@@ -71,7 +71,7 @@ py::tuple python::evaluate(const py::object &model, const py::object &reference,
   Options given(options);
   EvaluationOptions evaluation;
   evaluation.metrics = readMetrics(given, !reference.is_none());
-  evaluation.data = readData(call, given, samples, size);
+  evaluation.data = readData(call, options, samples, size);
   evaluation.output = given.text("output");
   evaluation.labels = given.text("labels");
   evaluation.boxes.scoreThreshold =

@@ -146,37 +146,20 @@ private:
 
 } // namespace
 
-DataOptions python::readData(Call &call, Options options,
+std::shared_ptr<DataSource>
+python::readSamples(Call &call, const py::object &samples, int64_t size) {
+  if (samples.is_none())
+    return nullptr;
+  if (py::isinstance<py::list>(samples))
+    return std::make_shared<ListSource>(call, samples);
+  return std::make_shared<IteratorSource>(call, samples, size);
+}
+
+DataOptions python::readData(Call &call, const py::dict &options,
                              const py::object &samples, int64_t size) {
   DataOptions data;
-  if (!samples.is_none() && py::isinstance<py::list>(samples))
-    data.source = std::make_shared<ListSource>(call, samples);
-  else if (!samples.is_none())
-    data.source = std::make_shared<IteratorSource>(call, samples, size);
-  data.paths = options.list("data");
-  data.start = options.integer("start", 0);
-  data.stride = options.integer("stride", 1);
-  data.limit = options.integer("limit", 0);
-  data.batch = options.integer("batch", 1);
-  data.skipBad = options.flag("skip_bad", false);
-  SampleOptions &image = data.preprocess;
-  image.name = options.text("preprocess");
-  image.size = options.text("size");
-  image.crop = options.text("crop");
-  image.filter = options.text("filter");
-  image.layout = options.text("layout");
-  image.channels = options.text("channels");
-  image.mean = unwrap("Usage", parseNumbers("mean", options.text("mean")));
-  image.scale = unwrap("Usage", parseNumbers("scale", options.text("scale")));
-  std::string shard = options.text("shard"),
-              plugin = options.text("preprocess_plugin");
-  auto check = [](llvm::Error error) {
-    if (error)
-      throwError("Usage", llvm::toString(std::move(error)));
-  };
-  if (!shard.empty())
-    check(parseShard(shard, data));
-  if (!plugin.empty())
-    check(loadPreprocessPlugin(plugin));
+  check("Usage",
+        readDataOptions(readTable(calibrateOptionTable(), options), data));
+  data.source = readSamples(call, samples, size);
   return data;
 }

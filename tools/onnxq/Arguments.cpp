@@ -19,12 +19,12 @@ Arguments &Arguments::flag(StringRef name, bool &target) {
 }
 
 Arguments &Arguments::flag(StringRef name, Setter set, StringRef third) {
-  options.push_back({name.str(), true, std::move(set), third.str()});
+  entries.push_back({name.str(), true, std::move(set), third.str()});
   return *this;
 }
 
 Arguments &Arguments::option(StringRef name, Setter set) {
-  options.push_back({name.str(), false, std::move(set)});
+  entries.push_back({name.str(), false, std::move(set)});
   return *this;
 }
 
@@ -53,8 +53,25 @@ Arguments &Arguments::list(StringRef name, std::vector<std::string> &target) {
     target.push_back(value.str());
     return true;
   });
-  options.back().repeats = true;
+  entries.back().repeats = true;
   return *this;
+}
+
+void Arguments::described(const OptionInfo &info, Setter set) {
+  if (Entry *entry = find(info.name)) {
+    entry->set = [first = entry->set, second = std::move(set)](StringRef text) {
+      return first(text) && second(text);
+    };
+    if (!entry->info)
+      entry->info = &info;
+    return;
+  }
+  if (info.isFlag())
+    flag(info.name, std::move(set), info.third);
+  else
+    option(info.name, std::move(set));
+  entries.back().repeats = info.kind == OptionKind::List;
+  entries.back().info = &info;
 }
 
 Arguments &Arguments::positional(StringRef name, std::string &target) {
@@ -80,12 +97,12 @@ Arguments &Arguments::rest(StringRef name, std::vector<std::string> &target) {
 
 Arguments::Entry *Arguments::find(StringRef name) {
   auto entry =
-      find_if(options, [&](const Entry &entry) { return entry.name == name; });
-  return entry == options.end() ? nullptr : &*entry;
+      find_if(entries, [&](const Entry &entry) { return entry.name == name; });
+  return entry == entries.end() ? nullptr : &*entry;
 }
 
 bool Arguments::isGiven(StringRef name) const {
-  return any_of(options, [&](const Entry &entry) {
+  return any_of(entries, [&](const Entry &entry) {
     return entry.name == name && !entry.values.empty();
   });
 }
@@ -105,7 +122,7 @@ static std::string quoteForShell(StringRef word) {
 
 std::string Arguments::repeat(ArrayRef<StringRef> names) const {
   std::string text;
-  for (const Entry &entry : options)
+  for (const Entry &entry : entries)
     if (is_contained(names, entry.name))
       for (const std::string &value : entry.values) {
         text += (text.empty() ? "--" : " --") + entry.name;
@@ -120,7 +137,7 @@ std::string Arguments::repeat(ArrayRef<StringRef> names) const {
 /// The option that was most likely meant.
 std::string Arguments::nearestOption(StringRef name) const {
   std::vector<std::string> names;
-  for (const Entry &entry : options)
+  for (const Entry &entry : entries)
     names.push_back(entry.name);
   return nearestName(name, names, /*farthest=*/2);
 }
@@ -186,16 +203,18 @@ std::optional<int> Arguments::parseOption(ArrayRef<const char *> arguments,
                    value->str() + "' follows");
   }
   if (!entry->set(*value))
-    return wrong("option '--" + entry->name + "' can't take '" + value->str() +
-                 "'");
+    return wrong(entry->info ? toString(wrongValue(*entry->info, *value))
+                             : "option '--" + entry->name + "' can't take '" +
+                                   value->str() + "'");
   entry->values.push_back(value->str());
   return std::nullopt;
 }
 
 Declaration Arguments::declared() const {
   Declaration declaration;
-  for (const Entry &entry : options)
-    declaration.options.push_back({entry.name, entry.isFlag, entry.repeats});
+  for (const Entry &entry : entries)
+    declaration.options.push_back(
+        {entry.name, entry.isFlag, entry.repeats, entry.info});
   for (const Entry &entry : positionals)
     declaration.positionals.push_back(entry.name);
   return declaration;
@@ -230,8 +249,9 @@ std::optional<int> Arguments::parse(ArrayRef<const char *> arguments) {
   size_t numPositionals = 0, numRest = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
     StringRef argument = arguments[i];
-    if (argument == "--help" || argument == "-h") {
-      outs() << verb.help;
+    bool asksForAll = argument == "--help-all";
+    if (argument == "--help" || argument == "-h" || asksForAll) {
+      outs() << helpText(verb, declared(), asksForAll);
       return Done;
     }
     if (argument.starts_with("-") && argument != "-") {

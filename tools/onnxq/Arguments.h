@@ -3,6 +3,7 @@
 #ifndef ONNXQUANT_TOOLS_ONNXQ_ARGUMENTS_H
 #define ONNXQUANT_TOOLS_ONNXQ_ARGUMENTS_H
 
+#include "OnnxQuant/Support/OptionTable.h"
 #include "Verb.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -18,6 +19,8 @@ struct DeclaredOption {
   bool isFlag = false;
   /// Whether each value is one more.
   bool repeats = false;
+  /// What Passes.td says of it, if it is an option of a pass.
+  const OptionInfo *info = nullptr;
 };
 
 /// What a verb takes, for completions and files of settings.
@@ -31,6 +34,12 @@ class Arguments;
 Declaration declarationOf(const Verb &verb);
 Declaration
 declarationOf(llvm::function_ref<void(Arguments &arguments)> declare);
+
+/// What `--help` prints, or `--help-all`: the verb's own text, with the options
+/// of passes that it declares. They stand at a line {options}, which names them
+/// unless `all` are to be explained, or {all options}, which explains them;
+/// without either, before the example if `all` are asked for.
+std::string helpText(const Verb &verb, const Declaration &declared, bool all);
 
 /// Declares what a verb takes, then reads it. All verbs have one grammar:
 /// `--name=value` and `--name value` mean the same, and so do `_` and `-` in
@@ -53,6 +62,19 @@ public:
   Arguments &option(llvm::StringRef name, int64_t &target);
   Arguments &option(llvm::StringRef name, double &target);
   Arguments &list(llvm::StringRef name, std::vector<std::string> &target);
+  /// The options of a pass, of these groups or of all that are not for the pass
+  /// only. One of a name that is declared already is set beside that.
+  template <typename Options>
+  Arguments &options(OptionTable<Options> table, Options &target,
+                     llvm::ArrayRef<llvm::StringRef> groups = {}) {
+    for (const OptionEntry<Options> &entry : table)
+      if (groups.empty() ? !entry.group->isOfPassOnly
+                         : llvm::is_contained(groups, entry.group->name))
+        described(entry, [&entry, &target](llvm::StringRef value) {
+          return entry.read(target, value);
+        });
+    return *this;
+  }
   /// A positional; `name` is how an error calls it.
   Arguments &positional(llvm::StringRef name, std::string &target);
   /// The same, that may be left out; such ones come last.
@@ -85,7 +107,10 @@ private:
     /// As they were given.
     std::vector<std::string> values = {};
     bool repeats = false;
+    const OptionInfo *info = nullptr;
   };
+
+  void described(const OptionInfo &info, Setter set);
 
   Entry *find(llvm::StringRef name);
   std::string nearestOption(llvm::StringRef name) const;
@@ -98,7 +123,7 @@ private:
                              size_t &at);
 
   const Verb &verb;
-  std::vector<Entry> options, positionals;
+  std::vector<Entry> entries, positionals;
   size_t numRequired = 0;
   std::optional<Entry> remainder;
 };

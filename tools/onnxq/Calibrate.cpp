@@ -6,6 +6,7 @@
 #include "OnnxQuant/Pipelines/Quantize.h"
 #include "OnnxQuant/Support/Interrupt.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
+#include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "QuantizeSummary.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Format.h"
@@ -19,10 +20,8 @@ using namespace onnxquant::cli;
 namespace {
 
 struct CalibrateSettings {
-  std::string path, output, method = "minmax", opTypes, nodes;
-  std::string target = "native";
-  bool ranges = false, histogram = false, skipPreprocess = false, json = false;
-  int64_t bins = 2048;
+  std::string path, output, target = "native";
+  bool ranges = false, skipPreprocess = false, json = false;
   DataArguments data;
   ModelOptions model;
   LimitOptions limits;
@@ -34,45 +33,6 @@ struct CalibrateSettings {
 static int complain(llvm::Error error, int code) {
   llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
   return code;
-}
-
-static std::vector<std::string> splitList(llvm::StringRef text) {
-  std::vector<std::string> list;
-  llvm::SmallVector<llvm::StringRef> parts;
-  text.split(parts, ',', -1, /*KeepEmpty=*/false);
-  for (llvm::StringRef part : parts)
-    list.push_back(part.trim().str());
-  return list;
-}
-
-/// Options that depend on each other.
-static llvm::Error finish(CalibrateSettings &options) {
-  CollectOptions &collect = options.collect;
-  auto method = parseMethod(options.method);
-  if (!method)
-    return method.takeError();
-  collect.method.method = *method;
-  if (llvm::Error error = checkOptions(collect.method))
-    return error;
-  if (collect.threads < 0 || collect.threads > 1024)
-    return llvm::createStringError(
-        llvm::inconvertibleErrorCode(),
-        "threads expects 1 to 1024, or 0 for all processors, but got " +
-            llvm::Twine(collect.threads));
-  if (!(collect.constant > 0 && collect.constant <= 1))
-    return llvm::createStringError(
-        llvm::inconvertibleErrorCode(),
-        "constant expects a number above 0 and up to 1, but got " +
-            shortestDecimal(collect.constant));
-  if (llvm::Error error = options.data.finish(collect.quiet))
-    return error;
-  collect.data = options.data.options;
-  bool wanted = options.histogram || needsHistogram(*method);
-  collect.spec.bins = wanted ? options.bins : 0;
-  collect.spec.batch = collect.data.batch;
-  collect.spec.opTypes = splitList(options.opTypes);
-  collect.spec.nodes = splitList(options.nodes);
-  return llvm::Error::success();
 }
 
 static void printSummary(const StatisticsTable &table, const SeenRuns &seen,
@@ -114,33 +74,21 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   CollectOptions &collect = options.collect;
   Arguments declared(calibrateVerb);
   declared.positional("MODEL", options.path)
-      .option("method", options.method)
-      .option("bins", options.bins)
-      .option("quantized-bins", collect.method.quantizedBins)
-      .option("percentile", collect.method.percentile)
-      .option("constant", collect.constant)
-      .flag("symmetric", collect.method.symmetric)
-      .flag("histogram", options.histogram)
       .flag("skip-preprocess", options.skipPreprocess)
-      .flag("all", collect.spec.all)
-      .option("op-types", options.opTypes)
-      .option("nodes", options.nodes)
       .flag("ranges", options.ranges)
-      .option("checkpoint", collect.checkpoint)
-      .option("threads", collect.threads)
       .option("target", options.target)
       .flag("json", options.json)
       .flag("quiet", collect.quiet)
       .flag("verbose", collect.verbose)
       .option("o", options.output);
-  options.data.declare(declared);
+  options.data.declare(declared, {"method", "observed"});
   options.model.declare(declared);
   options.limits.declare(declared);
   if (std::optional<int> code = declared.parse(arguments))
     return *code;
   if (std::optional<int> code = options.limits.apply(declared))
     return *code;
-  if (llvm::Error error = finish(options))
+  if (llvm::Error error = options.data.finish(collect))
     return complain(std::move(error), BadUsage);
   auto target = parseTarget(options.target);
   if (!target)
@@ -211,24 +159,17 @@ Prepares a model as 'onnxq quantize' does, runs samples through it and writes
 what its tensors hold: statistics (.json), or ranges (.cache, .flatbuffers, and
 .json with --ranges). TABLE without an extension: one of each.
 
-)" ONNXQ_DATA_HELP
-    R"(  --method M          minmax (default), average, moving-average, entropy,
-                      percentile or mse; --symmetric
-  --bins N, --quantized-bins N, --percentile P, --constant C
-  --histogram         keep histograms for any method, for other methods later
-  --all, --op-types A,B, --nodes A,B   what is observed (default: what
-                      quantization asks for)
+  --ranges            ranges in .json, too
   --skip-preprocess   the model as it is, not prepared
   --dim NAME=VALUE, --input-shape NAME=SHAPE
   --max-memory BYTES, --max-iterations N
-                            what runs may take, as of 'onnxq run'
-  --trust-bytecode          read .mlirbc that has no checksum of ours
-  --threads N         samples that run at once (all processors, up to 8); the
-                      table is the same
+                      what runs may take, as of 'onnxq run'
+  --trust-bytecode    read .mlirbc that has no checksum of ours
   --target NAME       the processor to run for, as of 'onnxq compile' (native);
                       the table is the same
-  --checkpoint FILE   continue from it, and write it while running
+  --config FILE       options from YAML
   --json, --quiet, --verbose
+{all options}
 
 example: onnxq calibrate model.onnx --data images --scale 1/255 -o ranges.json
 )",

@@ -1,8 +1,8 @@
 // Words of commands.
 
 #include "CommandText.h"
+#include "Arguments.h"
 #include "OnnxQuant/Support/Numbers.h"
-#include "OnnxQuant/Transforms/Quantize/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -23,12 +23,13 @@ std::string onnxquant::cli::quoteForShell(StringRef word) {
   return quoted + "'";
 }
 
-/// Flags that belong to reading samples and models.
+/// Whether it is a flag of the verbs whose options go into commands.
 static bool isFlag(StringRef name) {
-  return isQuantizeFlag(name) ||
-         is_contained({"skip-bad", "skip-preprocess", "quiet", "json", "as-is",
-                       "profile", "letterbox", "verbose"},
-                      name);
+  for (const Verb *verb : {&quantizeVerb, &debugVerb, &sensitivityVerb})
+    for (const DeclaredOption &option : declarationOf(*verb).options)
+      if (option.name == name)
+        return option.isFlag;
+  return name == "profile";
 }
 
 NamedOptions onnxquant::cli::optionsBut(ArrayRef<const char *> arguments,

@@ -1,5 +1,5 @@
 // Completions for shells: verbs, the options that they declare, and the choices
-// that their help lists.
+// that Passes.td or their help lists.
 
 #include "Arguments.h"
 #include "OnnxQuant/Target/Target.h"
@@ -24,10 +24,13 @@ struct CompletedOption {
 } // namespace
 
 /// The values that a help lists after an option: `--mode qdq|qlinear`.
-static std::vector<std::string> choicesOf(const Verb &verb, StringRef option) {
-  if (option == "target")
+static std::vector<std::string> choicesOf(const Verb &verb,
+                                          const DeclaredOption &option) {
+  if (option.name == "target")
     return getTargetNames();
-  Regex pattern("--" + Regex::escape(option) + "[ =]([a-z0-9_.+|-]+)");
+  if (option.info)
+    return option.isFlag ? std::vector<std::string>() : option.info->choices();
+  Regex pattern("--" + Regex::escape(option.name) + "[ =]([a-z0-9_.+|-]+)");
   SmallVector<StringRef> matches;
   std::vector<std::string> choices;
   if (!pattern.match(verb.help, &matches) || !matches[1].contains('|'))
@@ -43,9 +46,10 @@ static std::vector<CompletedOption> optionsOf(const Verb &verb) {
   std::vector<CompletedOption> options;
   for (const DeclaredOption &declared : declarationOf(verb).options)
     options.push_back({declared.name, declared.isFlag, declared.repeats,
-                       choicesOf(verb, declared.name)});
+                       choicesOf(verb, declared)});
   options.push_back({"config", false, false, {}});
   options.push_back({"help", true, false, {}});
+  options.push_back({"help-all", true, false, {}});
   return options;
 }
 

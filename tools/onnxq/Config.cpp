@@ -11,7 +11,6 @@
 #include "DataArguments.h"
 #include "OnnxQuant/Support/NearestName.h"
 #include "OnnxQuant/Support/Yaml.h"
-#include "OnnxQuant/Transforms/Quantize/Passes.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
@@ -198,13 +197,12 @@ static void addArguments(const DeclaredOption &option, const YamlValue &value,
   std::vector<std::string> texts;
   for (const YamlValue &each : value.values)
     texts.push_back(each.text);
-  if (option.repeats || is_contained(quantizeOptionNames(), option.name)) {
+  if (option.repeats) {
     for (const std::string &text : texts)
       add(text);
     return;
   }
-  bool isPerChannel = option.name == "mean" || option.name == "scale";
-  add(join(texts, isPerChannel ? ":" : ","));
+  add(join(texts, option.info ? StringRef(option.info->separator) : ","));
 }
 
 namespace {

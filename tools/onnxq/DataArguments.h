@@ -5,43 +5,37 @@
 
 #include "Arguments.h"
 #include "OnnxQuant/Data/DataSet.h"
+#include "OnnxQuant/Transforms/Calibrate/Passes.h"
+
+namespace onnxquant {
+struct CollectOptions;
+} // namespace onnxquant
 
 namespace onnxquant::cli {
 
 /// What is given for `--data` and the options beside it.
 struct DataArguments {
+  CalibrateOptions given;
+  /// Complete when `finish` is done; paths are there before.
   DataOptions options;
-  std::string shard, mean, scale, padColor, plugin;
 
-  void declare(Arguments &arguments);
+  /// Declares `--data`, what goes with it, and further groups of the options of
+  /// `onnx-calibrate`.
+  void declare(Arguments &arguments,
+               llvm::ArrayRef<llvm::StringRef> groups = {});
   /// Completes and checks `options`, and loads a plug-in. What is done to data
   /// unasked is told on standard error unless `quiet`.
   llvm::Error finish(bool quiet = false);
-  /// The names of all options but `--data`.
-  static llvm::ArrayRef<llvm::StringRef> names();
+  /// The same of all that a calibration takes.
+  llvm::Error finish(CollectOptions &collect);
+  /// Whether an option is one of those beside `--data`.
+  static bool isOfData(const OptionInfo &option);
 
 private:
+  llvm::Error complete(bool quiet);
+
   const Arguments *declared = nullptr;
 };
-
-/// The lines of a verb's help for these options.
-#define ONNXQ_DATA_HELP                                                        \
-  R"(  --data PATH         samples: a folder of images, of test_data_set_* or of
-                      tensors; .npy, .npz (arrays by the inputs' names), .pb or
-                      an idx file; 'photos/*.jpg'; a list of files (.txt);
-                      INPUT=PATH for each of several inputs
-  --limit, --start, --stride N   which samples; --batch N  samples in a run
-  --shard I/N         of those, the I-th of N parts; auto: by the cluster's
-  --skip-bad          count samples that can't be read, and go on
-of images (JPEG, PNG, WebP, BMP):
-  --size HxW, --crop HxW, --filter NAME, --layout nchw|nhwc,
-  --channels rgb|bgr|gray, --mean A:B:C, --scale 1/255   (pixel - mean) * scale
-  --letterbox         keep the sides' ratio, and pad to the size
-  --multiple-of N     pad to multiples of N, right and below
-  --pad-color R:G:B (114), --pad-at center|corner
-  --preprocess NAME   preprocess_method1, preprocess_method2, or one of
-  --preprocess-plugin LIB        a library with preprocessings
-)"
 
 } // namespace onnxquant::cli
 

@@ -5,7 +5,7 @@
 #include "Models.h"
 #include "OnnxQuant/Debugging/Debugging.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
-#include "OnnxQuant/Pipelines/Preprocess.h"
+#include "OnnxQuant/Pipelines/Quantize.h"
 #include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Support/Interrupt.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
@@ -14,7 +14,6 @@
 #include "OnnxQuant/Transforms/Quantize/ChannelFactors.h"
 #include "ProfileRun.h"
 #include "Proposal.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -47,24 +46,6 @@ static int complain(llvm::Error error, int code) {
   return code;
 }
 
-/// The float model as `onnxq quantize` prepares it; null if that fails, which
-/// leaves the model as it is to compare with.
-static OwningOpRef<ModuleOp> prepare(ModuleOp module) {
-  OwningOpRef<ModuleOp> copy(cast<ModuleOp>(module->clone()));
-  PreprocessOptions options;
-  options.executor = createFoldingExecutor;
-  PassManager pm(module.getContext());
-  ScopedDiagnosticHandler quiet(module.getContext(),
-                                [](Diagnostic &) { return success(); });
-  if (llvm::Error error = buildPreprocessPipeline(pm, options)) {
-    llvm::consumeError(std::move(error));
-    return {};
-  }
-  if (failed(pm.run(*copy)))
-    return {};
-  return copy;
-}
-
 static int writeReport(const DebugResult &result, StringRef path) {
   auto file = AtomicFile::create(path);
   if (!file)
@@ -79,8 +60,9 @@ static int writeReport(const DebugResult &result, StringRef path) {
 static FailureOr<DebugResult> compare(ModuleOp real, ModuleOp quant,
                                       const DebugSettings &settings) {
   OwningOpRef<ModuleOp> plain(cast<ModuleOp>(real->clone())), prepared;
+  // As 'onnxq quantize' does it; otherwise the model is compared as it is.
   if (!settings.asIs)
-    prepared = prepare(real);
+    prepared = makePreparedCopy(real);
   // What the quantizer has multiplied is multiplied for comparison, too.
   std::vector<ScaledTensor> scaled = readScaledTensors(quant);
   applyScaledTensors(*plain, scaled);
@@ -333,7 +315,7 @@ share of the signal: added (what the tensor and its node add), own (of its own
 quantization), total (against the float model). If the outputs are bad, looks
 for a better way to quantize, tries it, and prints the command.
 
-  --data PATH         samples; see 'onnxq calibrate --help' for what goes with it
+  --data PATH         samples; '--help-all' lists what goes with it
   --report OUT.html   a page with the graph and drawings; needs nothing else
   --compare OTHER     beside another run (its --json) or another quantized model
   --seconds S         how long to look at layers for a better way: 60; 0: don't

@@ -313,7 +313,7 @@ MODEL is a model or a compiled library. Beside scores: latency of a run, size.
   --fit stretch|letterbox|top-left   how pictures lie in tensors of --data
   --score S (0.001), --overlap O (0.65)   of boxes that are kept
   --save-detections FILE         boxes that were found, as COCO's results
-  --data PATH         samples; see 'onnxq calibrate --help' for what goes with it
+  --data PATH         samples; '--help-all' lists what goes with it
   --dim NAME=VALUE, --input-shape NAME=SHAPE, --json, --quiet
   --max-memory BYTES, --max-iterations N
                             what runs may take, as of 'onnxq run'

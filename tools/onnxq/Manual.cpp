@@ -1,5 +1,6 @@
 // Manual pages out of the verbs' help.
 
+#include "Arguments.h"
 #include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Support/Version.h"
 #include "Pages.h"
@@ -40,7 +41,8 @@ static void writeLines(raw_ostream &os, StringRef title,
 /// indented, and ends with an example.
 static void writeVerbPage(raw_ostream &os, const Verb &verb) {
   SmallVector<StringRef> lines, usage, prose, options, example;
-  StringRef(verb.help).rtrim().split(lines, '\n');
+  std::string help = helpText(verb, declarationOf(verb), /*all=*/true);
+  StringRef(help).rtrim().split(lines, '\n');
   bool isUsage = true;
   for (StringRef line : lines) {
     if (isUsage && line.empty())

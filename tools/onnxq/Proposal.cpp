@@ -155,7 +155,8 @@ std::optional<Candidate> Proposer::fromSensitivity() {
   SensitivityJob job;
   for (const auto &[name, value] : base)
     if (name != "mode")
-      if (llvm::Error error = setQuantizeOption(job.quantize, name, value)) {
+      if (llvm::Error error =
+              setOption(quantizeOptionTable(), job.quantize, name, value)) {
         llvm::consumeError(std::move(error));
         return std::nullopt;
       }

@@ -7,7 +7,6 @@
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
-#include "QuantizeArguments.h"
 #include "QuantizeNotes.h"
 #include "QuantizeSummary.h"
 #include "llvm/Support/FileSystem.h"
@@ -24,14 +23,10 @@ namespace {
 
 struct QuantizeSettings {
   std::string path, output;
-  QuantizeArguments options;
   bool skipPreprocess = false, quiet = false, verbose = false, json = false;
   /// Samples that outputs are compared on.
   int64_t compared = 4;
   DataArguments data;
-  /// Empty: extremes of data, or what a table was made with.
-  std::string method;
-  int64_t bins = 2048;
   CollectOptions collect;
   LoadCalibrationOptions load;
   ModelOptions model;
@@ -66,14 +61,9 @@ static void declare(Arguments &parser, QuantizeSettings &settings) {
       .flag("verbose", settings.verbose)
       .flag("json", settings.json)
       .option("compare", settings.compared)
-      .option("table", settings.load.table)
-      .option("method", settings.method)
-      .option("bins", settings.bins)
-      .option("quantized-bins", settings.collect.method.quantizedBins)
-      .option("percentile", settings.collect.method.percentile)
-      .option("threads", settings.collect.threads);
-  settings.options.declare(parser);
-  settings.data.declare(parser);
+      .options(quantizeOptionTable(), settings.pipeline.quantize);
+  settings.data.declare(parser, {"method"});
+  parser.options(loadCalibrationOptionTable(), settings.load);
   settings.model.declare(parser);
   settings.limits.declare(parser);
 }
@@ -86,53 +76,40 @@ static std::optional<int> checkData(const Arguments &parser,
   bool hasTable = !settings.load.table.empty();
   if (settings.hasData() && hasTable)
     return parser.wrong("expects --data or --table, but got both");
-  if (quantize.mode == "qat" && (settings.hasData() || hasTable))
+  if (quantize.modeName == "qat" && (settings.hasData() || hasTable))
     return parser.wrong("--data and --table are not for mode=qat: the model "
                         "has its parameters");
   if ((settings.hasData() || hasTable) && !needsCalibration(quantize))
     return parser.wrong(std::string(hasTable ? "--table" : "--data") +
                         " means nothing with --dynamic, whose scales are found "
                         "at run time");
+  auto wrong = [&](StringRef name, StringRef with) {
+    return parser.wrong("option '--" + name.str() + "' is for " + with.str());
+  };
+  if (!hasTable && parser.isGiven("partial"))
+    return wrong("partial", "--table");
   if (settings.hasData())
     return std::nullopt;
-  for (const char *name : {"method", "quantized-bins", "percentile"})
-    if (!hasTable && parser.isGiven(name))
-      return parser.wrong(std::string("option '--") + name +
-                          "' is for --data or --table");
-  std::vector<StringRef> names = {"bins", "compare", "threads"};
-  llvm::append_range(names, DataArguments::names());
-  for (StringRef name : names)
-    if (parser.isGiven(name))
-      return parser.wrong("option '--" + name.str() + "' is for --data");
+  if (parser.isGiven("compare"))
+    return wrong("compare", "--data");
+  for (const auto &option : calibrateOptionTable()) {
+    bool isOfTable = findOption(loadCalibrationOptionTable(), option.name);
+    bool isOfMethod = option.group->name == "method";
+    if ((isOfMethod || DataArguments::isOfData(option)) &&
+        !(isOfTable && hasTable) && parser.isGiven(option.name))
+      return wrong(option.name, isOfTable ? "--data or --table" : "--data");
+  }
   return std::nullopt;
 }
 
 /// Completes the options of calibration.
 static std::optional<int> checkMethod(const Arguments &parser,
                                       QuantizeSettings &settings) {
-  CollectOptions &collect = settings.collect;
-  auto method =
-      parseMethod(settings.method.empty() ? "minmax" : settings.method);
-  if (!method)
-    return parser.wrong(llvm::toString(method.takeError()));
-  collect.method.method = *method;
-  if (llvm::Error error = checkOptions(collect.method))
-    return parser.wrong(llvm::toString(std::move(error)));
-  if (collect.threads < 0 || collect.threads > 1024)
-    return parser.wrong("option '--threads' expects 1 to 1024, or 0 for all "
-                        "processors, but got " +
-                        std::to_string(collect.threads));
   if (settings.compared < 0)
     return parser.wrong("option '--compare' expects 0 or more");
-  if (llvm::Error error = settings.data.finish(settings.quiet))
+  settings.collect.quiet = settings.quiet;
+  if (llvm::Error error = settings.data.finish(settings.collect))
     return parser.wrong(llvm::toString(std::move(error)));
-  collect.data = settings.data.options;
-  collect.spec.bins = needsHistogram(*method) ? settings.bins : 0;
-  collect.spec.batch = collect.data.batch;
-  collect.quiet = settings.quiet;
-  settings.load.method = settings.method;
-  settings.load.quantizedBins = collect.method.quantizedBins;
-  settings.load.percentile = collect.method.percentile;
   return std::nullopt;
 }
 
@@ -192,10 +169,11 @@ static std::vector<std::string> nextCommands(const Arguments &parser,
   constexpr double poor = 10;
   std::vector<std::string> commands;
   if (settings.hasData()) {
-    std::string data =
-        parser.repeat({"data", "size", "crop", "filter", "layout", "channels",
-                       "mean", "scale", "letterbox", "multiple-of", "pad-color",
-                       "pad-at", "preprocess", "preprocess-plugin"});
+    std::vector<StringRef> names{"data"};
+    for (const auto &option : calibrateOptionTable())
+      if (option.group->name == "images")
+        names.push_back(option.name);
+    std::string data = parser.repeat(names);
     bool isPoor = summary.worst() && *summary.worst() < poor;
     commands.push_back(isPoor
                            ? "onnxq debug " + settings.path + " " +
@@ -249,9 +227,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return *code;
   if (std::optional<int> code = checkModelOutput(parser, settings.output))
     return *code;
-  if (std::optional<int> code =
-          settings.options.read(quantizeVerb, settings.pipeline.quantize))
-    return *code;
+  if (llvm::Error error = checkQuantizeOptions(settings.pipeline.quantize))
+    return parser.wrong(llvm::toString(std::move(error)));
   if (std::optional<int> code = checkData(parser, settings))
     return *code;
   if (std::optional<int> code = checkMethod(parser, settings))
@@ -297,34 +274,20 @@ const Verb onnxquant::cli::quantizeVerb = {
 Prepares a model, finds the ranges of its tensors and quantizes it. OUT (.onnx,
 .mlir or .mlirbc) runs in ONNX Runtime and in onnxq.
 
-  --data PATH                       samples to find ranges with; see 'onnxq
-                                    calibrate --help' for what goes with it
-  --table FILE                      ranges of an earlier calibration
-  --mode qdq|qlinear|integer|qat    the form of the result (qdq)
-  --dynamic                         scales of activations at run time
-  --for onnxruntime|onnxruntime-vnni   what is right there: on x86 without VNNI
-                                    it saturates with the s8 weights of the
-                                    default (also: --weight-type u8, --reduce-
-                                    range, or session.x64quantprecision=1)
-  --placement fused|every-op        which activations (fused)
-  --activation-type T, --weight-type T, --per-channel=false, --block-size N,
-  --max-opset N                     the highest opset of OUT
-  --nodes-to-exclude A,B  --nodes-to-quantize A,B  --op-types-to-quantize A,B
-  --input-quantization-params J, --output-quantization-params J,
-  --tensor-overrides J              parameters of tensors, JSON or a file
-  --int16-first N, --int16-tensors A,B   activations in 16 bits
-  --bias-correction local|none, --weight-rounding auto|nearest|sums,
-  --channel-scaling auto|depthwise|none, --keep-cheap-in-float=false
-  ... and every other option of the pass onnx-quantize, by the same name
-  --config FILE                     options, or a whole job, from YAML
-  --report FILE                     what was done and why not, as JSON
-  --compare N                       samples that outputs are compared on (4);
-                                    0: none, which saves a compilation
+  --data PATH         samples to find ranges with
+  --table FILE        ranges of an earlier calibration instead
+  --config FILE       options, or a whole job, from YAML
+  --compare N         samples that outputs are compared on (4); 0: none, which
+                      saves a compilation
   --skip-preprocess, --dim NAME=VALUE, --input-shape NAME=SHAPE
   --max-memory BYTES, --max-iterations N
-                            what runs may take, as of 'onnxq run'
-  --trust-bytecode          read .mlirbc that has no checksum of ours
+                      what runs may take, as of 'onnxq run'
+  --trust-bytecode    read .mlirbc that has no checksum of ours
   --external-data, --json, --verbose (why nodes stay float), --quiet
+{options}
+
+For ONNX Runtime on x86 without VNNI, which saturates with the s8 weights of the
+default: --for onnxruntime, --reduce-range, or session.x64quantprecision=1.
 
 example: onnxq quantize model.onnx --data images --scale 1/255 -o model.int8.onnx
 )",

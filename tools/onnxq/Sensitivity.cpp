@@ -5,7 +5,6 @@
 #include "Models.h"
 #include "OnnxQuant/Support/Interrupt.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
-#include "QuantizeArguments.h"
 #include "SensitivityRun.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -17,10 +16,9 @@ using namespace onnxquant::cli;
 namespace {
 
 struct SensitivitySettings {
-  std::string path, method = "minmax";
+  std::string path;
   bool json = false;
-  int64_t top = 0, bins = 2048;
-  QuantizeArguments arguments;
+  int64_t top = 0;
   DataArguments data;
   ModelOptions model;
   LimitOptions limits;
@@ -41,28 +39,21 @@ static std::optional<int> check(const Arguments &parser,
     return parser.wrong("expects --data PATH");
   if (settings.top < 0)
     return parser.wrong("option '--top' expects 0 or more");
-  if (std::optional<int> code =
-          settings.arguments.read(sensitivityVerb, settings.job.quantize))
-    return code;
+  if (llvm::Error error = checkQuantizeOptions(settings.job.quantize))
+    return parser.wrong(llvm::toString(std::move(error)));
   if (settings.job.options.seconds < 0)
     return parser.wrong("option '--seconds' expects 0 or more");
-  if (settings.job.quantize.mode != "qdq" ||
+  if (settings.job.quantize.modeName != "qdq" ||
       !settings.job.quantize.quantizationMode.empty())
     return parser.wrong("layers are switched in the form qdq: options '--mode' "
                         "and '--quantization-mode' can't be given");
   // A clamp that a quantizer stands for would be missing without it.
   settings.job.quantize.keepActivations = true;
-  auto method = parseMethod(settings.method);
-  if (!method)
-    return parser.wrong(llvm::toString(method.takeError()));
   CollectOptions &collect = settings.job.collect;
-  collect.method.method = *method;
-  collect.spec.bins = needsHistogram(*method) ? settings.bins : 0;
-  if (llvm::Error error = settings.data.finish(settings.job.options.quiet))
-    return complain(std::move(error), BadUsage);
-  collect.data = settings.job.options.data = settings.data.options;
-  collect.spec.batch = collect.data.batch;
   collect.quiet = settings.job.options.quiet;
+  if (llvm::Error error = settings.data.finish(collect))
+    return complain(std::move(error), BadUsage);
+  settings.job.options.data = collect.data;
   return std::nullopt;
 }
 
@@ -81,16 +72,14 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   SensitivitySettings settings;
   Arguments parser(sensitivityVerb);
   parser.positional("MODEL", settings.path)
-      .option("table", settings.job.load.table)
-      .option("method", settings.method)
-      .option("bins", settings.bins)
       .option("top", settings.top)
       .option("seconds", settings.job.options.seconds)
       .flag("skip-preprocess", settings.job.skipPreprocess)
       .flag("json", settings.json)
-      .flag("quiet", settings.job.options.quiet);
-  settings.arguments.declare(parser);
-  settings.data.declare(parser);
+      .flag("quiet", settings.job.options.quiet)
+      .options(quantizeOptionTable(), settings.job.quantize);
+  settings.data.declare(parser, {"method"});
+  parser.options(loadCalibrationOptionTable(), settings.job.load);
   settings.model.declare(parser);
   settings.limits.declare(parser);
   if (std::optional<int> code = parser.parse(arguments))
@@ -127,11 +116,11 @@ Calibrates a float model once, compiles it once with quantizers that can be
 switched at run time, and runs samples with only one layer quantized and with
 all but one: signal to noise at the outputs, in decibels.
 
-  --data PATH         samples; see 'onnxq calibrate --help' for what goes with it
+  --data PATH         samples
   --table FILE        ranges of an earlier calibration
-  --method M, --bins N           of calibration, as of 'onnxq calibrate'
-  --activation-type T, --weight-type T, --per-channel=false, ...
-                      every option of the pass onnx-quantize but its mode
+  --method M, --activation-type T, --per-channel=false, ...
+                      every option of 'onnxq quantize' but its mode; '--help-all'
+                      lists them
   --config FILE       options from YAML
   --skip-preprocess, --dim NAME=VALUE, --input-shape NAME=SHAPE
   --max-memory BYTES, --max-iterations N

@@ -2,10 +2,9 @@
 
 #include "SensitivityRun.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
-#include "OnnxQuant/Pipelines/Preprocess.h"
+#include "OnnxQuant/Pipelines/Quantize.h"
 #include "OnnxQuant/Transforms/Quantize/ChannelFactors.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -15,14 +14,8 @@ using namespace onnxquant::cli;
 static LogicalResult calibrate(ModuleOp module, Executor &executor,
                                SensitivityJob &job) {
   PassManager pm(module.getContext());
-  if (job.skipPreprocess) {
-    pm.addPass(createShapeInference());
-  } else {
-    PreprocessOptions options;
-    options.executor = createFoldingExecutor;
-    if (llvm::Error error = buildPreprocessPipeline(pm, options))
-      return module.emitError() << llvm::toString(std::move(error));
-  }
+  if (llvm::Error error = buildPreparation(pm, !job.skipPreprocess))
+    return module.emitError() << llvm::toString(std::move(error));
   if (!job.load.table.empty())
     pm.addPass(createLoadCalibration(job.load, [&job](ModuleOp module) {
       return tensorsToCalibrate(module, job.quantize);

@@ -4,6 +4,7 @@
 #define ONNXQUANT_PIPELINES_QUANTIZE_H
 
 #include "OnnxQuant/Transforms/Quantize/Passes.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Error.h"
 
@@ -24,6 +25,9 @@ struct QuantizePipelineOptions {
 /// node is made that the opset `maxOpset` doesn't have; 0 is any.
 llvm::Error buildPreparation(mlir::OpPassManager &pm, bool preprocess,
                              int64_t maxOpset = 0);
+
+/// Does that to a copy of a float model and says nothing; null if it fails.
+mlir::OwningOpRef<mlir::ModuleOp> makePreparedCopy(mlir::ModuleOp module);
 
 /// Preparation, ranges, quantization.
 llvm::Error buildQuantizePipeline(mlir::OpPassManager &pm,

@@ -32,65 +32,14 @@ struct Calibrate : public onnxquant::impl::CalibrateBase<Calibrate> {
 
 private:
   LogicalResult calibrate();
-  /// The pass's options as the collector has them.
-  llvm::Error readOptions(CollectOptions &collect);
+#define GEN_OPTIONS_OF_CALIBRATE
+#include "OnnxQuant/Transforms/Calibrate/Options.h.inc"
 
   ExecutorFactory executor;
   TensorChoice choice;
 };
 
 } // namespace
-
-llvm::Error Calibrate::readOptions(CollectOptions &collect) {
-  auto parsed = parseMethod(method);
-  if (!parsed)
-    return parsed.takeError();
-  collect.method.method = *parsed;
-  collect.method.quantizedBins = quantizedBins;
-  collect.method.percentile = percentile;
-  collect.method.symmetric = symmetric;
-  if (llvm::Error error = checkOptions(collect.method))
-    return error;
-  collect.constant = constant;
-  collect.spec.all = all;
-  collect.spec.opTypes.assign(opTypes.begin(), opTypes.end());
-  collect.spec.nodes.assign(nodes.begin(), nodes.end());
-  collect.spec.bins = needsHistogram(*parsed) ? bins.getValue() : 0;
-  collect.spec.batch = batch;
-  collect.threads = std::max<int64_t>(threads, 0);
-  DataOptions &source = collect.data;
-  source.paths.assign(data.begin(), data.end());
-  source.start = start;
-  source.stride = stride;
-  source.limit = limit;
-  source.batch = batch;
-  source.skipBad = skipBad;
-  source.note = [module = getOperation()](const std::string &message) mutable {
-    module.emitRemark() << message;
-  };
-  SampleOptions &image = source.preprocess;
-  image.name = preprocess;
-  image.size = size;
-  image.crop = crop;
-  image.filter = filter;
-  image.layout = layout;
-  image.channels = channels;
-  image.letterbox = letterbox;
-  image.multipleOf = multipleOf;
-  image.padAt = padAt;
-  for (auto [name, text, target] :
-       {std::tuple("mean", mean.getValue(), &image.mean),
-        std::tuple("scale", scale.getValue(), &image.scale),
-        std::tuple("pad-color", padColor.getValue(), &image.padColor)}) {
-    auto numbers = parseNumbers(name, text);
-    if (!numbers)
-      return numbers.takeError();
-    *target = *numbers;
-  }
-  if (!preprocessPlugin.empty())
-    return loadPreprocessPlugin(preprocessPlugin);
-  return llvm::Error::success();
-}
 
 FailureOr<StatisticsTable>
 onnxquant::calibrateModule(ModuleOp module, Executor &executor,
@@ -124,8 +73,11 @@ LogicalResult Calibrate::calibrate() {
   if (!executor)
     return module.emitError("calibration expects an executor, but got none");
   CollectOptions collect;
-  if (llvm::Error error = readOptions(collect))
+  if (llvm::Error error = readCollectOptions(readOptions(), collect))
     return fail(std::move(error));
+  collect.data.note = [module](const std::string &message) mutable {
+    module.emitRemark() << message;
+  };
   std::unique_ptr<Executor> runner = executor();
   auto statistics =
       calibrateModule(module, *runner, collect, choice, perChannel);

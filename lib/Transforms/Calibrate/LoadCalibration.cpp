@@ -31,6 +31,8 @@ struct LoadCalibration
   }
 
 private:
+#define GEN_OPTIONS_OF_LOADCALIBRATION
+#include "OnnxQuant/Transforms/Calibrate/Options.h.inc"
   LogicalResult load();
   LogicalResult annotateFrom(const CalibrationTable &file);
   /// Compares the table's names with those of the model.
@@ -78,15 +80,8 @@ LogicalResult LoadCalibration::annotateFrom(const CalibrationTable &file) {
   };
   if (const auto *statistics = std::get_if<StatisticsTable>(&file)) {
     MethodOptions options;
-    auto parsed =
-        parseMethod(method.empty() ? statistics->method : method.getValue());
-    if (!parsed)
-      return fail(parsed.takeError());
-    options.method = *parsed;
-    options.quantizedBins = quantizedBins;
-    options.percentile = percentile;
-    options.symmetric = symmetric;
-    if (llvm::Error error = checkOptions(options))
+    if (llvm::Error error =
+            readMethodOptions(readOptions(), statistics->method, options))
       return fail(std::move(error));
     return annotate(module, *statistics, options, perChannel);
   }

@@ -162,7 +162,7 @@ Value IntegerFolder::scaleOf(QuantizableOpInterface op,
     return fixed;
   Value product = create(MulOp::getOperationName(), {*dynamic, fixed},
                          fixed.getType(), name + "_product");
-  if (plan.settings.compatible) {
+  if (plan.settings.isCompatible()) {
     std::string own = nodeName(op) + "_quant_scales_mul";
     setNames(product.getDefiningOp(), own, own + ":0");
   }
@@ -212,7 +212,7 @@ std::string IntegerFolder::fold(QuantizableOpInterface op) {
   FailureOr<Value> sums = op.buildInteger(builder, *operands);
   if (failed(sums))
     return "no integer form: quantizers around it";
-  bool compatible = plan.settings.compatible;
+  bool compatible = plan.settings.isCompatible();
   std::string tensor = tensorName(op->getResult(0)),
               integers = compatible ? tensor + "_output_quantized" : name;
   setNames(sums->getDefiningOp(), name + "_quant",

@@ -203,7 +203,7 @@ void Inserter::insertActivation(Activation &activation) {
                     RankedTensorType::get({}, byte)});
     Operation *op = builder.create(state);
     op->setAttr(nodeNameAttr,
-                builder.getStringAttr(name + (settings.compatible
+                builder.getStringAttr(name + (settings.isCompatible()
                                                   ? "_QuantizeLinear"
                                                   : "_DynamicQuantizeLinear")));
     op->setAttr(resultNamesAttr,
@@ -394,13 +394,13 @@ void Inserter::removeClamps() {
     bool marked = before != plan.activations.end();
     bool differs = marked && !(before->second.parameters == parameters);
     // ONNX Runtime's tool lets any asymmetric quantizer stand for a clamp.
-    if (settings.compatible) {
+    if (settings.isCompatible()) {
       implied = marked && !settings.symmetricActivations;
       differs = false;
     }
     if (!implied || !input.hasOneUse() || isa<BlockArgument>(input) || differs)
       continue;
-    if (settings.compatible)
+    if (settings.isCompatible())
       renameClamped(op, activation);
     // What the clamp read is quantized as its result would have been.
     if (marked)

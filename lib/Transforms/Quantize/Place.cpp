@@ -222,7 +222,7 @@ bool Placer::isUsed(OpOperand &use, const Activation &activation) {
     return false;
   Node *node = plan.find(owner);
   return !node ||
-         ((!node->excluded || settings.compatible) && !node->weightsOnly);
+         ((!node->excluded || settings.isCompatible()) && !node->weightsOnly);
 }
 
 void Placer::collectUses() {

@@ -23,28 +23,13 @@ struct Quantize : public onnxquant::impl::QuantizeBase<Quantize> {
   std::function<void(const QuantizeReport &)> sink;
 
 private:
-  QuantizeOptions readOptions();
+#define GEN_OPTIONS_OF_QUANTIZE
+#include "OnnxQuant/Transforms/Quantize/Options.h.inc"
   LogicalResult quantize(Plan &plan);
   LogicalResult finish(Plan &plan);
 };
 
 } // namespace
-
-template <typename From, typename To>
-static void copyOption(const From &from, To &to) {
-  if constexpr (std::is_convertible_v<From, To>)
-    to = from;
-  else
-    to.assign(from.begin(), from.end());
-}
-
-QuantizeOptions Quantize::readOptions() {
-  QuantizeOptions options;
-#define OPTION(member, name) copyOption(member, options.member);
-#include "Options.def"
-#undef OPTION
-  return options;
-}
 
 /// Bytes of all constants of a module.
 static int64_t constantBytes(ModuleOp module) {
@@ -91,7 +76,7 @@ LogicalResult Quantize::quantize(Plan &plan) {
   if (plan.settings.dynamic && plan.settings.contribOps)
     foldToDynamic(plan);
   cleanUp(plan);
-  if (plan.settings.compatible)
+  if (plan.settings.isCompatible())
     renameAsOnnxRuntime(plan);
   return success();
 }
@@ -130,11 +115,11 @@ void Quantize::runOnOperation() {
   }
   Plan plan(getOperation(), *settings);
   plan.report.mode = options.quantizationMode.empty()
-                         ? options.mode
+                         ? options.modeName
                          : options.quantizationMode;
   if (options.quantizationMode.empty() && settings->mode != Mode::QAT)
     plan.report.mode += settings->dynamic ? " dynamic" : " static";
-  plan.report.placement = options.placement;
+  plan.report.placement = options.placementName;
   plan.report.bytesBefore = constantBytes(getOperation());
   if (failed(quantize(plan)))
     return signalPassFailure();

@@ -18,7 +18,7 @@ namespace {
 /// Names and regular expressions, and which of them have met a node.
 class NamePatterns {
 public:
-  explicit NamePatterns(const std::vector<std::string> &texts) {
+  explicit NamePatterns(llvm::ArrayRef<std::string> texts) {
     for (const std::string &text : texts) {
       std::string ignored;
       llvm::Regex regex("^(" + text + ")$");
@@ -290,7 +290,7 @@ LogicalResult quantize::selectNodes(Plan &plan) {
       node.reason = "not among op-types-to-quantize";
     else if (node.excluded = holdsMask(plan, op); node.excluded)
       node.reason = "it holds an attention mask, which no range may follow";
-    else if (settings.compatible)
+    else if (settings.isCompatible())
       node.reason = leftByOnnxRuntime(settings, opTypeOf(node.op));
     if (op && node.reason.empty())
       node.reason = obstacleOf(plan, op);

@@ -11,21 +11,19 @@ static llvm::Error fail(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
-static llvm::Error readMode(const QuantizeOptions &options,
-                            Settings &settings) {
-  auto mode = llvm::StringSwitch<std::optional<Mode>>(options.mode)
-                  .Case("qdq", Mode::QDQ)
-                  .Case("qlinear", Mode::QLinear)
-                  .Case("integer", Mode::Integer)
-                  .Case("qat", Mode::QAT)
-                  .Default(std::nullopt);
-  if (!mode)
-    return fail("mode expects qdq, qlinear, integer or qat, but got '" +
-                options.mode + "'");
-  settings.mode = *mode;
-  settings.dynamic = options.dynamic;
-  if (!options.quantizationMode.empty()) {
-    auto [form, when] = llvm::StringRef(options.quantizationMode).split('_');
+static Mode modeOf(llvm::StringRef name) {
+  return llvm::StringSwitch<Mode>(name)
+      .Case("qlinear", Mode::QLinear)
+      .Case("integer", Mode::Integer)
+      .Case("qat", Mode::QAT)
+      .Default(Mode::QDQ);
+}
+
+static llvm::Error readMode(Settings &settings) {
+  settings.mode = modeOf(settings.modeName);
+  const std::string &other = settings.quantizationMode;
+  if (!other.empty()) {
+    auto [form, when] = llvm::StringRef(other).split('_');
     auto named = llvm::StringSwitch<std::optional<Mode>>(form)
                      .Case("IntegerOps", Mode::Integer)
                      .Case("QLinearOps", Mode::QLinear)
@@ -34,55 +32,28 @@ static llvm::Error readMode(const QuantizeOptions &options,
       return fail("quantization-mode expects IntegerOps_Static, "
                   "IntegerOps_Dynamic, QLinearOps_Static or "
                   "QLinearOps_Dynamic, but got '" +
-                  options.quantizationMode + "'");
-    if (options.mode != "qdq" && settings.mode != *named)
-      return fail("quantization-mode=" + options.quantizationMode +
-                  " contradicts mode=" + options.mode);
+                  other + "'");
+    if (settings.modeName != "qdq" && settings.mode != *named)
+      return fail("quantization-mode=" + other +
+                  " contradicts mode=" + settings.modeName);
     settings.mode = *named;
-    if (when == "Static" && options.dynamic)
-      return fail("quantization-mode=" + options.quantizationMode +
-                  " contradicts dynamic");
+    if (when == "Static" && settings.dynamic)
+      return fail("quantization-mode=" + other + " contradicts dynamic");
     settings.dynamic |= when == "Dynamic";
   }
-  settings.form = settings.mode;
-  if (settings.mode == Mode::QAT) {
-    auto form = llvm::StringSwitch<std::optional<Mode>>(options.qatForm)
-                    .Case("qdq", Mode::QDQ)
-                    .Case("qlinear", Mode::QLinear)
-                    .Case("integer", Mode::Integer)
-                    .Default(std::nullopt);
-    if (!form)
-      return fail("qat-form expects qdq, qlinear or integer, but got '" +
-                  options.qatForm + "'");
-    settings.form = *form;
-  } else if (options.qatForm != "qdq") {
+  bool isQat = settings.mode == Mode::QAT;
+  if (!isQat && settings.qatForm != "qdq")
     return fail("qat-form is for mode=qat only");
-  }
-  if (options.placement == "every-op")
+  settings.form = isQat ? modeOf(settings.qatForm) : settings.mode;
+  if (settings.placementName == "every-op")
     settings.placement = Placement::EveryOp;
-  else if (options.placement != "fused")
-    return fail("placement expects fused or every-op, but got '" +
-                options.placement + "'");
-  if (options.biasCorrection == "none")
-    settings.correctBias = false;
-  else if (options.biasCorrection != "local")
-    return fail("bias-correction expects local or none, but got '" +
-                options.biasCorrection + "'");
-  const std::string &rounding = options.weightRounding;
-  if (rounding != "sums" && rounding != "nearest" && rounding != "auto")
-    return fail("weight-rounding expects nearest, sums or auto, but got '" +
-                rounding + "'");
+  settings.correctBias = settings.biasCorrection == "local";
   return llvm::Error::success();
 }
 
 /// Channels are scaled where activations have one static scale and weights one
 /// for each channel.
-static llvm::Error readChannelScaling(const QuantizeOptions &options,
-                                      Settings &settings) {
-  const std::string &text = options.channelScaling;
-  if (text != "auto" && text != "depthwise" && text != "none")
-    return fail("channel-scaling expects depthwise, none or auto, but got '" +
-                text + "'");
+static llvm::Error readChannelScaling(Settings &settings) {
   llvm::StringRef obstacle;
   if (settings.mode == Mode::QAT)
     obstacle = "mode=qat: the model has its parameters";
@@ -92,9 +63,10 @@ static llvm::Error readChannelScaling(const QuantizeOptions &options,
     obstacle = "placement=every-op, which leaves the graph as it is";
   else if (!settings.perChannel || settings.blockSize > 0)
     obstacle = "weights without a scale for each channel";
-  if (text == "depthwise" && !obstacle.empty())
+  if (settings.channelScaling == "depthwise" && !obstacle.empty())
     return fail("channel-scaling=depthwise contradicts " + obstacle);
-  settings.scaleChannels = text != "none" && obstacle.empty();
+  settings.scaleChannels =
+      settings.channelScaling != "none" && obstacle.empty();
   return llvm::Error::success();
 }
 
@@ -114,23 +86,22 @@ static llvm::Error readTriple(llvm::StringRef name, llvm::StringRef text,
   return llvm::Error::success();
 }
 
-static llvm::Error readTypes(const QuantizeOptions &options,
-                             Settings &settings) {
-  if (options.nbits != 8 && options.nbits != 16 && options.nbits != 4)
+static llvm::Error readTypes(Settings &settings) {
+  if (settings.nbits != 8 && settings.nbits != 16 && settings.nbits != 4)
     return fail("nbits expects 4, 8 or 16, but got " +
-                llvm::Twine(options.nbits));
-  if (options.nbits == 16)
+                llvm::Twine(settings.nbits));
+  if (settings.nbits == 16)
     settings.activation = {16, false};
-  settings.weight = {static_cast<unsigned>(options.nbits), true};
+  settings.weight = {static_cast<unsigned>(settings.nbits), true};
   std::optional<bool> asymmetric;
   if (llvm::Error error =
-          readTriple("asymmetric-input-types", options.asymmetricInputTypes, "",
-                     asymmetric))
+          readTriple("asymmetric-input-types", settings.asymmetricInputTypes,
+                     "", asymmetric))
     return error;
   // Modes by those names are unsigned, as they were where they come from.
   bool named =
-      llvm::StringRef(options.quantizationMode).starts_with("IntegerOps") &&
-      options.weightType.empty() && options.activationType.empty();
+      llvm::StringRef(settings.quantizationMode).starts_with("IntegerOps") &&
+      settings.weightType.empty() && settings.activationType.empty();
   if (asymmetric || named) {
     settings.weight.isSigned = asymmetric.value_or(false);
     settings.weightGiven = true;
@@ -144,45 +115,37 @@ static llvm::Error readTypes(const QuantizeOptions &options,
       return fail(name + " expects u8, s8, u16" +
                   (weights ? ", s16, u4 or s4" : " or s16") + ", but got '" +
                   text + "'");
-    if (options.nbits != 8 && parsed->bits != options.nbits &&
-        (weights || options.nbits == 16))
+    if (settings.nbits != 8 && parsed->bits != settings.nbits &&
+        (weights || settings.nbits == 16))
       return fail(name + "=" + text +
-                  " contradicts nbits=" + llvm::Twine(options.nbits));
+                  " contradicts nbits=" + llvm::Twine(settings.nbits));
     if (asymmetric && parsed->isSigned != (weights && *asymmetric))
       return fail(name + "=" + text + " contradicts asymmetric-input-types=" +
-                  options.asymmetricInputTypes);
+                  settings.asymmetricInputTypes);
     type = *parsed;
     return llvm::Error::success();
   };
-  if (llvm::Error error = read("activation-type", options.activationType,
+  if (llvm::Error error = read("activation-type", settings.activationType,
                                settings.activation, false))
     return error;
-  settings.weightGiven |= !options.weightType.empty();
-  return read("weight-type", options.weightType, settings.weight, true);
+  settings.weightGiven |= !settings.weightType.empty();
+  return read("weight-type", settings.weightType, settings.weight, true);
 }
 
 /// What a runtime is best given, where the user doesn't say otherwise.
-static llvm::Error readRuntime(const QuantizeOptions &options,
-                               Settings &settings) {
-  const std::string &runtime = options.runtime;
-  if (runtime.empty() || runtime == "onnxruntime-vnni")
-    return llvm::Error::success();
-  if (runtime != "onnxruntime")
-    return fail("for expects onnxruntime or onnxruntime-vnni, but got '" +
-                runtime + "'");
+static void readRuntime(Settings &settings) {
   // Reduced signed weights can't saturate either; who asks for them knows.
-  if (settings.weightGiven || settings.reduceRange ||
-      settings.weight.bits != 8 || settings.activation.isSigned)
-    return llvm::Error::success();
+  if (settings.runtime != "onnxruntime" || settings.weightGiven ||
+      settings.reduceRange || settings.weight.bits != 8 ||
+      settings.activation.isSigned)
+    return;
   settings.weight.isSigned = false;
   settings.shiftedWeights = true;
-  return llvm::Error::success();
 }
 
 /// Chooses forms that the highest opset has.
-static llvm::Error readMaxOpset(const QuantizeOptions &options,
-                                Settings &settings) {
-  int64_t most = options.maxOpset;
+static llvm::Error readMaxOpset(Settings &settings) {
+  int64_t most = settings.maxOpset;
   if (most == 0)
     return llvm::Error::success();
   constexpr int64_t quantizers = 10, dynamic = 11, axes = 13, halves = 19,
@@ -200,8 +163,7 @@ static llvm::Error readMaxOpset(const QuantizeOptions &options,
 }
 
 /// An option that was set although it means nothing where it is.
-static llvm::Error refuse(const QuantizeOptions &options,
-                          const Settings &settings) {
+static llvm::Error refuse(const Settings &settings) {
   bool integerForm = settings.form != Mode::QDQ;
   bool qat = settings.mode == Mode::QAT;
   struct Rule {
@@ -238,10 +200,10 @@ static llvm::Error refuse(const QuantizeOptions &options,
       {settings.weightPair && integerForm,
        "add-qdq-pair-to-weight is for mode=qdq: the integer ops take integer "
        "weights"},
-      {settings.weightPair && options.weightRounding == "sums",
+      {settings.weightPair && settings.weightRounding == "sums",
        "weight-rounding=sums contradicts add-qdq-pair-to-weight: a quantizer "
        "rounds to the nearest"},
-      {qat && options.weightRounding == "sums",
+      {qat && settings.weightRounding == "sums",
        "weight-rounding=sums contradicts mode=qat: weights were trained with "
        "the nearest"},
       {settings.dedicatedPair && (integerForm || settings.dynamic),
@@ -292,94 +254,49 @@ static llvm::Error refuse(const QuantizeOptions &options,
 /// Options that choose what `mode=qat` finds in the model: the first that was
 /// set.
 static llvm::Error refuseInQat(const QuantizeOptions &options) {
-  const QuantizeOptions defaults;
-  const std::pair<llvm::StringRef, bool> choices[] = {
-      {"for", !options.runtime.empty()},
-      {"placement", options.placement != defaults.placement},
-      {"keep-cheap-in-float", options.keepCheap != defaults.keepCheap},
-      {"per-channel", options.perChannel != defaults.perChannel},
-      {"nbits", options.nbits != defaults.nbits},
-      {"activation-type", !options.activationType.empty()},
-      {"weight-type", !options.weightType.empty()},
-      {"asymmetric-input-types", !options.asymmetricInputTypes.empty()},
-      {"symmetric-activations", options.symmetricActivations},
-      {"symmetric-weights", options.symmetricWeights != "auto"},
-      {"reduce-range", options.reduceRange},
-      {"block-size", options.blockSize != 0},
-      {"op-types-to-quantize", !options.opTypes.empty()},
-      {"nodes-to-quantize", !options.nodes.empty()},
-      {"nodes-to-exclude", !options.excluded.empty()},
-      {"input-quantization-params", !options.inputParams.empty()},
-      {"output-quantization-params", !options.outputParams.empty()},
-      {"tensor-overrides", !options.tensorOverrides.empty()},
-      {"matmul-const-b-only", options.matmulConstBOnly != "auto"},
-      {"dedicated-qdq-pair", options.dedicatedPair},
-      {"add-qdq-pair-to-weight", options.weightPair},
-      {"op-types-to-exclude-output", !options.outputOpsExcluded.empty()},
-      {"channel-axes", !options.channelAxes.empty()},
-      {"restricted-asymmetric", options.restrictedAsymmetric},
-      {"adjust-weights-for-bias", !options.adjustWeights},
-      {"minimum-real-range", options.minimumRealRange != 0},
-      {"keep-removable-activations", options.keepActivations},
-      {"exclude-output-quantization", options.excludeOutputs},
-      {"force-quantize-no-input-check", options.forceNoInputCheck},
-      {"contrib-qdq", options.contribQdq},
-      {"enable-subgraph", !options.enableSubgraph},
-      {"int16-first", options.int16First != 0},
-      {"int16-tensors", !options.int16Tensors.empty()}};
-  for (auto [name, isSet] : choices)
-    if (isSet)
-      return fail(name + " is no option of mode=qat, which takes over the "
-                         "quantizers of the model, and chooses neither nodes "
-                         "nor parameters");
+  for (const auto &option : quantizeOptionTable())
+    if (option.group->isRefusedInQat && option.isSet(options))
+      return fail(option.name +
+                  " is no option of mode=qat, which takes over the quantizers "
+                  "of the model, and chooses neither nodes nor parameters");
   return llvm::Error::success();
 }
 
 /// Parameters of tensors, which may be in files.
-static llvm::Error readParameters(const QuantizeOptions &options,
-                                  Settings &settings) {
-  if (!options.tensorOverrides.empty())
+static llvm::Error readParameters(Settings &settings) {
+  if (!settings.tensorOverrides.empty())
     if (llvm::Error error = readOverrides(
-            "tensor-overrides", options.tensorOverrides, settings.overrides))
+            "tensor-overrides", settings.tensorOverrides, settings.overrides))
       return error;
-  if (!options.inputParams.empty())
+  if (!settings.inputParams.empty())
     if (llvm::Error error =
-            readParams("input-quantization-params", options.inputParams,
+            readParams("input-quantization-params", settings.inputParams,
                        settings.activation, settings.overrides))
       return error;
-  if (!options.outputParams.empty())
-    return readParams("output-quantization-params", options.outputParams,
+  if (!settings.outputParams.empty())
+    return readParams("output-quantization-params", settings.outputParams,
                       settings.activation, settings.overrides);
   return llvm::Error::success();
 }
 
-/// The options that a preset stands for.
-static llvm::Expected<QuantizeOptions> withPreset(QuantizeOptions options) {
-  if (options.compatible.empty())
-    return options;
-  if (options.compatible != "onnxruntime")
-    return fail("compatible expects onnxruntime, but got '" +
-                options.compatible + "'");
-  if (options.mode == "qat")
-    return fail("compatible is no option of mode=qat, which takes over the "
-                "quantizers of the model");
-  bool isInteger =
-      options.dynamic || options.mode == "integer" ||
-      options.quantizationMode.find("Integer") == 0 ||
-      llvm::StringRef(options.quantizationMode).ends_with("Dynamic");
+/// Sets the options that a preset stands for.
+static void applyPreset(QuantizeOptions &options) {
+  if (options.preset.empty())
+    return;
+  llvm::StringRef other = options.quantizationMode;
+  bool isInteger = options.dynamic || options.modeName == "integer" ||
+                   other.starts_with("Integer") || other.ends_with("Dynamic");
   if (!isInteger)
-    options.placement = "every-op";
+    options.placementName = "every-op";
   options.biasCorrection = "none";
   options.weightRounding = "nearest";
   options.channelScaling = "none";
   options.keepCheap = options.blockSize > 0;
-  options.contribOps |= options.mode == "qlinear" || options.dynamic;
-  return options;
+  options.contribOps |= options.modeName == "qlinear" || options.dynamic;
 }
 
-static llvm::Error readChannelAxes(const QuantizeOptions &options,
-                                   Settings &settings) {
-  for (llvm::StringRef text : options.channelAxes) {
+static llvm::Error readChannelAxes(Settings &settings) {
+  for (llvm::StringRef text : settings.channelAxisList) {
     auto [op, number] = text.split(':');
     int64_t axis;
     if (op.empty() || number.getAsInteger(10, axis))
@@ -389,95 +306,66 @@ static llvm::Error readChannelAxes(const QuantizeOptions &options,
   return llvm::Error::success();
 }
 
-/// All but what files hold.
-static llvm::Expected<Settings> readOptions(const QuantizeOptions &given) {
-  Settings settings;
-  llvm::Expected<QuantizeOptions> preset = withPreset(given);
-  if (!preset)
-    return preset.takeError();
-  const QuantizeOptions &options = *preset;
-  settings.compatible = !options.compatible.empty();
-  settings.outputOpsExcluded.assign(options.outputOpsExcluded.begin(),
-                                    options.outputOpsExcluded.end());
-  settings.restrictedAsymmetric = options.restrictedAsymmetric;
-  settings.adjustWeights = options.adjustWeights;
-  if (llvm::Error error = readChannelAxes(options, settings))
-    return error;
-  if (llvm::Error error = readMode(options, settings))
-    return error;
-  if (settings.mode == Mode::QAT)
-    if (llvm::Error error = refuseInQat(options))
-      return error;
-  if (llvm::Error error = readTypes(options, settings))
-    return error;
+/// Whether kernels are rounded so that their sums are kept.
+static bool keepsSums(const Settings &settings) {
+  if (settings.weightRounding != "auto")
+    return settings.weightRounding == "sums";
+  return settings.mode != Mode::QAT && !settings.dynamic &&
+         settings.placement == Placement::Fused && !settings.weightPair;
+}
+
+/// Completes settings but for what files hold.
+static llvm::Error complete(Settings &settings) {
   if (llvm::Error error =
-          readTriple("symmetric-weights", options.symmetricWeights, "auto",
+          checkWords<QuantizeOptions>(quantizeOptionTable(), settings))
+    return error;
+  if (settings.modeName == "qat")
+    if (llvm::Error error = refuseInQat(settings))
+      return error;
+  applyPreset(settings);
+  for (auto read : {readChannelAxes, readMode, readTypes})
+    if (llvm::Error error = read(settings))
+      return error;
+  if (llvm::Error error =
+          readTriple("symmetric-weights", settings.weightSymmetry, "auto",
                      settings.symmetricWeights))
     return error;
   std::optional<bool> constantOnly;
   if (llvm::Error error =
-          readTriple("matmul-const-b-only", options.matmulConstBOnly, "auto",
+          readTriple("matmul-const-b-only", settings.matmulConstBOnly, "auto",
                      constantOnly))
     return error;
   settings.constantProductsOnly = constantOnly.value_or(settings.dynamic);
-  settings.keepCheap = options.keepCheap;
-  settings.perChannel = options.perChannel;
-  settings.blockSize = options.blockSize;
-  settings.reduceRange = options.reduceRange;
-  settings.contribQdq = options.contribQdq;
-  if (llvm::Error error = readRuntime(options, settings))
+  readRuntime(settings);
+  if (llvm::Error error = readMaxOpset(settings))
     return error;
-  if (llvm::Error error = readMaxOpset(options, settings))
+  if (llvm::Error error = readChannelScaling(settings))
     return error;
-  if (llvm::Error error = readChannelScaling(options, settings))
-    return error;
-  settings.symmetricActivations = options.symmetricActivations;
-  settings.minimumRealRange = options.minimumRealRange;
-  auto copy = [](auto &from, std::vector<std::string> &to) {
-    to.assign(from.begin(), from.end());
-  };
-  copy(options.opTypes, settings.opTypes);
-  copy(options.nodes, settings.nodes);
-  copy(options.excluded, settings.excluded);
-  copy(options.int16Tensors, settings.int16Tensors);
-  settings.int16First = options.int16First;
-  settings.keepSums =
-      options.weightRounding == "sums" ||
-      (options.weightRounding == "auto" && settings.mode != Mode::QAT &&
-       !settings.dynamic && settings.placement == Placement::Fused &&
-       !options.weightPair);
-  settings.dedicatedPair = options.dedicatedPair;
-  settings.weightPair = options.weightPair;
-  settings.quantizeBias = options.quantizeBias;
-  settings.keepActivations = options.keepActivations;
-  settings.excludeOutputs = options.excludeOutputs;
-  settings.forceNoInputCheck = options.forceNoInputCheck;
-  settings.enableSubgraph = options.enableSubgraph;
-  settings.contribOps = options.contribOps;
-  if (llvm::Error error = refuse(options, settings))
-    return error;
-  return settings;
+  settings.keepSums = keepsSums(settings);
+  return refuse(settings);
 }
 
 llvm::Expected<Settings>
 quantize::readSettings(const QuantizeOptions &options) {
-  llvm::Expected<Settings> settings = readOptions(options);
-  if (settings)
-    if (llvm::Error error = readParameters(options, *settings))
-      return error;
+  Settings settings(options);
+  if (llvm::Error error = complete(settings))
+    return error;
+  if (llvm::Error error = readParameters(settings))
+    return error;
   return settings;
 }
 
 llvm::Error onnxquant::checkQuantizeOptions(const QuantizeOptions &options) {
-  return readOptions(options).takeError();
+  Settings settings(options);
+  return complete(settings);
 }
 
 bool onnxquant::needsCalibration(const QuantizeOptions &options) {
-  llvm::Expected<Settings> settings = readOptions(options);
-  if (!settings) {
-    llvm::consumeError(settings.takeError());
+  Settings settings(options);
+  if (llvm::Error error = complete(settings)) {
+    llvm::consumeError(std::move(error));
     return true;
   }
-  return settings->mode != Mode::QAT &&
-         (!settings->dynamic || settings->quantizesResults());
+  return settings.mode != Mode::QAT &&
+         (!settings.dynamic || settings.quantizesResults());
 }

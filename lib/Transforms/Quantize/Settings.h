@@ -22,19 +22,20 @@ struct TensorOverride {
   std::optional<bool> symmetric, reduceRange;
 };
 
-struct Settings {
+/// The options of the pass, with what follows from them.
+struct Settings : QuantizeOptions {
+  explicit Settings(const QuantizeOptions &options)
+      : QuantizeOptions(options) {}
+
   Mode mode = Mode::QDQ;
   /// The form of a quantized product: that of the mode, or what `qat` leaves.
   Mode form = Mode::QDQ;
-  bool dynamic = false;
   Placement placement = Placement::Fused;
   bool correctBias = true;
   /// Kernels are rounded so that their sums are kept.
   bool keepSums = false;
   /// Channels before depthwise convolutions are brought to similar ranges.
   bool scaleChannels = false;
-  /// Small products read float activations where integers save no time.
-  bool keepCheap = true;
 
   QuantType activation{8, false};
   QuantType weight{8, true};
@@ -42,31 +43,17 @@ struct Settings {
   bool shiftedWeights = false;
   /// The user chose the weights' type.
   bool weightGiven = false;
-  bool perChannel = true;
-  int64_t blockSize = 0;
-  bool symmetricActivations = false;
+  /// None: by the type, and where channels have scales of their own.
   std::optional<bool> symmetricWeights;
-  bool reduceRange = false;
-  double minimumRealRange = 0;
-
-  std::vector<std::string> opTypes, nodes, excluded, int16Tensors;
-  int64_t int16First = 0;
   bool constantProductsOnly = false;
   llvm::StringMap<TensorOverride> overrides;
-
-  bool dedicatedPair = false, weightPair = false, quantizeBias = true;
-  bool keepActivations = false, excludeOutputs = false;
-  bool forceNoInputCheck = false, enableSubgraph = true;
-  bool contribOps = false, contribQdq = false;
-  /// As ONNX Runtime's tool does it.
-  bool compatible = false;
-  /// Operators whose results stay float, and the axes of operators' channels.
-  std::vector<std::string> outputOpsExcluded;
+  /// The axes of operators' channels.
   llvm::StringMap<int64_t> channelAxes;
-  bool restrictedAsymmetric = false, adjustWeights = true;
   /// Quantizers of float16 are com.microsoft's, which need no opset 19.
   bool contribHalf = false;
 
+  /// Whether all is done as ONNX Runtime's tool does it.
+  bool isCompatible() const { return !preset.empty(); }
   /// Products keep integers in and out, so that results need parameters too.
   bool quantizesResults() const { return form == Mode::QLinear; }
   /// Whether weights of this type are symmetric.

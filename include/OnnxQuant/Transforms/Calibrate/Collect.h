@@ -57,6 +57,19 @@ struct CollectOptions {
   SeenRuns *seen = nullptr;
 };
 
+/// Options of `onnx-calibrate` as they are used; errors name the option. What
+/// is of data loads a plug-in, too.
+llvm::Error readDataOptions(const CalibrateOptions &given, DataOptions &data);
+llvm::Error readMethodOptions(const CalibrateOptions &given,
+                              MethodOptions &options);
+/// `otherwise` is the method if none is given.
+llvm::Error readMethodOptions(const LoadCalibrationOptions &given,
+                              llvm::StringRef otherwise,
+                              MethodOptions &options);
+/// All of these, but for what is told and asked while samples run.
+llvm::Error readCollectOptions(const CalibrateOptions &given,
+                               CollectOptions &collect);
+
 /// The inputs of a module's graph. Errors are diagnostics.
 llvm::FailureOr<std::vector<InputInfo>> graphInputs(mlir::ModuleOp module);
 

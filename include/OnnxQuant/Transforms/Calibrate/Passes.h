@@ -4,6 +4,7 @@
 #define ONNXQUANT_TRANSFORMS_CALIBRATE_PASSES_H
 
 #include "OnnxQuant/Support/Executor.h"
+#include "OnnxQuant/Support/OptionTable.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include <functional>
@@ -18,6 +19,10 @@ namespace onnxquant {
 
 #define GEN_PASS_REGISTRATION
 #include "OnnxQuant/Transforms/Calibrate/Passes.h.inc"
+
+/// All options by name, as Passes.td declares them.
+OptionTable<CalibrateOptions> calibrateOptionTable();
+OptionTable<LoadCalibrationOptions> loadCalibrationOptionTable();
 
 using ExecutorFactory = std::function<std::unique_ptr<Executor>()>;
 /// Chooses tensors of a module by name. Errors are diagnostics.

@@ -3,7 +3,7 @@
 #ifndef ONNXQUANT_TRANSFORMS_CALIBRATE_PASSES_TD
 #define ONNXQUANT_TRANSFORMS_CALIBRATE_PASSES_TD
 
-include "mlir/Pass/PassBase.td"
+include "OnnxQuant/Support/Options.td"
 
 def Instrument : Pass<"onnx-instrument", "::mlir::ModuleOp"> {
   let summary = "put observers on the tensors that quantization asks for";
@@ -121,7 +121,7 @@ def LowerObservers : Pass<"onnxq-lower-observers", "::mlir::ModuleOp"> {
   ];
 }
 
-def Calibrate : Pass<"onnx-calibrate", "::mlir::ModuleOp"> {
+def Calibrate : PassWithGroups<"onnx-calibrate", "::mlir::ModuleOp"> {
   let summary = "run data through a model and note the ranges of its tensors";
   let description = [{
     Instruments a copy of the model, compiles it, runs the samples below `data`
@@ -137,64 +137,86 @@ def Calibrate : Pass<"onnx-calibrate", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
     "::onnxquant::onnxq::ONNXQDialect"];
-  let options = [
-    ListOption<"data", "data", "std::string",
-      "where samples are: a folder of images, of test_data_set_* or of tensors; a .npy, .npz, .pb or idx file; INPUT=PATH for several inputs">,
-    Option<"method", "method", "std::string", "\"minmax\"",
-      "minmax, average, moving-average, entropy, percentile or mse">,
-    Option<"bins", "bins", "int64_t", "2048",
-      "bins of the histograms, a power of two">,
-    Option<"quantizedBins", "quantized-bins", "int64_t", "128",
-      "levels that the entropy method compares with">,
-    Option<"percentile", "percentile", "double", "99.999",
-      "percentage of values that the percentile method keeps">,
-    Option<"constant", "constant", "double", "0.01",
-      "weight of the newest sample in a moving average">,
-    Option<"symmetric", "symmetric", "bool", "false",
-      "make ranges symmetric around zero">,
-    Option<"perChannel", "per-channel", "bool", "true",
-      "note the extremes and means of channels too">,
-    Option<"all", "all", "bool", "false", "observe every float tensor">,
-    ListOption<"opTypes", "op-types", "std::string",
-      "observe operands and results of these operators only">,
-    ListOption<"nodes", "nodes", "std::string",
-      "observe operands and results of these nodes only">,
-    Option<"table", "table", "std::string", "\"\"",
-      "also write the statistics to this file">,
-    Option<"limit", "limit", "int64_t", "0", "use at most so many samples">,
-    Option<"start", "start", "int64_t", "0", "leave out so many samples first">,
-    Option<"stride", "stride", "int64_t", "1", "use every n-th sample">,
-    Option<"batch", "batch", "int64_t", "1", "samples in a run">,
-    Option<"threads", "threads", "int64_t", "0",
-      "runs at once; 0: as many as there are processors, up to 8">,
-    Option<"skipBad", "skip-bad", "bool", "false",
-      "leave out samples that can't be read, and count them">,
-    Option<"preprocess", "preprocess", "std::string", "\"\"",
-      "what turns an image into a tensor: a registered name">,
-    Option<"preprocessPlugin", "preprocess-plugin", "std::string", "\"\"",
-      "a shared library that registers preprocessings">,
-    Option<"size", "size", "std::string", "\"\"",
-      "HEIGHTxWIDTH that images are resized to">,
-    Option<"crop", "crop", "std::string", "\"\"",
-      "HEIGHTxWIDTH that is cut out of the middle">,
-    Option<"filter", "filter", "std::string", "\"\"",
-      "nearest, box, bilinear (default), hamming, bicubic or lanczos">,
-    Option<"layout", "layout", "std::string", "\"\"",
-      "nchw or nhwc; default: by the shape of the input">,
-    Option<"channels", "channels", "std::string", "\"\"",
-      "rgb, bgr or gray; default: gray for inputs of one channel">,
-    Option<"mean", "mean", "std::string", "\"\"",
-      "subtracted from pixels, one or one for each channel: 123.7:116.8:103.9">,
-    Option<"scale", "scale", "std::string", "\"\"",
-      "multiplied with pixels then, one or one for each channel: 1/255">,
-    Option<"letterbox", "letterbox", "bool", "false",
-      "keep the ratio of an image's sides, and pad it to its size">,
-    Option<"multipleOf", "multiple-of", "int64_t", "0",
-      "pad images at the right and below to multiples of this size">,
-    Option<"padColor", "pad-color", "std::string", "\"\"",
-      "of padded pixels, one number or one for each channel: 114">,
-    Option<"padAt", "pad-at", "std::string", "\"\"",
-      "where an image is in its letterbox: center (default) or corner">,
+  let groups = [
+    Group<"data", "Samples", [
+      Paths<"data", "data", "PATH",
+        "where samples are: a folder of images, of test_data_set_* or of "
+        "tensors; .npy, .npz (arrays by the inputs' names), .pb or an idx "
+        "file; a pattern such as 'photos/*.jpg'; a list of files (.txt); "
+        "INPUT=PATH for each of several inputs">,
+      Option<"limit", "limit", "int64_t", "0", "use at most so many samples">,
+      Option<"start", "start", "int64_t", "0",
+        "leave out so many samples first">,
+      Option<"stride", "stride", "int64_t", "1", "use every n-th sample">,
+      Option<"batch", "batch", "int64_t", "1", "samples in a run">,
+      Text<"shard", "shard", "I/N",
+        "of those, the I-th of N parts; auto: as the cluster says">,
+      Option<"skipBad", "skip-bad", "bool", "false",
+        "leave out samples that can't be read, and count them">,
+    ]>,
+    Group<"images", "Images (JPEG, PNG, WebP, BMP): (pixel - mean) * scale", [
+      Text<"size", "size", "HxW", "what images are resized to", "x">,
+      Text<"crop", "crop", "HxW", "what is cut out of the middle then", "x">,
+      Choice<"filter", "filter", "",
+        ["nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"],
+        "how images are resized (bilinear)">,
+      Choice<"layout", "layout", "", ["nchw", "nhwc"],
+        "where channels are; default by the shape of the input">,
+      Choice<"channels", "channels", "", ["rgb", "bgr", "gray"],
+        "order of channels; default gray for inputs of one channel, else rgb">,
+      Text<"mean", "mean", "A:B:C",
+        "subtracted from pixels, one or one for each channel: 123.7:116.8:103.9",
+        ":">,
+      Text<"scale", "scale", "A:B:C",
+        "multiplied with pixels then, one or one for each channel: 1/255", ":">,
+      Option<"letterbox", "letterbox", "bool", "false",
+        "keep the ratio of an image's sides, and pad it to its size">,
+      Option<"multipleOf", "multiple-of", "int64_t", "0",
+        "pad images at the right and below to multiples of this size">,
+      Text<"padColor", "pad-color", "R:G:B",
+        "of padded pixels, one number or one for each channel (114)", ":">,
+      Choice<"padAt", "pad-at", "", ["center", "corner"],
+        "where an image is in its letterbox (center)">,
+      Text<"preprocess", "preprocess", "NAME",
+        "what turns an image into a tensor instead: preprocess_method1, "
+        "preprocess_method2, or one of a plug-in's">,
+      Text<"preprocessPlugin", "preprocess-plugin", "LIB",
+        "a shared library that registers preprocessings">,
+    ]>,
+    Group<"method", "Ranges", [
+      Choice<"method", "method", "minmax",
+        ["minmax", "average", "moving-average", "entropy", "percentile", "mse"],
+        "how ranges are chosen">,
+      Option<"bins", "bins", "int64_t", "2048",
+        "bins of the histograms, a power of two">,
+      Option<"quantizedBins", "quantized-bins", "int64_t", "128",
+        "levels that the entropy method compares with">,
+      Option<"percentile", "percentile", "double", "99.999",
+        "percentage of values that the percentile method keeps">,
+      Option<"constant", "constant", "double", "0.01",
+        "weight of the newest sample in a moving average">,
+      Option<"symmetric", "symmetric", "bool", "false",
+        "make ranges symmetric around zero">,
+      Option<"threads", "threads", "int64_t", "0",
+        "samples that run at once (0: as many as there are processors, up to "
+        "8); the result is the same">,
+    ]>,
+    Group<"observed", "What is observed (what quantization asks for)", [
+      Option<"all", "all", "bool", "false", "every float tensor">,
+      Texts<"opTypes", "op-types", "A,B",
+        "operands and results of these operators only">,
+      Texts<"nodes", "nodes", "A,B",
+        "operands and results of these nodes only">,
+      Option<"histogram", "histogram", "bool", "false",
+        "keep histograms for any method, for other methods later">,
+      Text<"checkpoint", "checkpoint", "FILE",
+        "continue from this file, and write it while running">,
+    ]>,
+    PassGroup<[
+      Option<"perChannel", "per-channel", "bool", "true",
+        "note the extremes and means of channels too">,
+      Text<"table", "table", "FILE", "also write the statistics to this file">,
+    ]>,
   ];
   let statistics = [
     Statistic<"numSamples", "samples", "Samples that were run">,
@@ -203,7 +225,7 @@ def Calibrate : Pass<"onnx-calibrate", "::mlir::ModuleOp"> {
   ];
 }
 
-def LoadCalibration : Pass<"onnx-load-calibration", "::mlir::ModuleOp"> {
+def LoadCalibration : PassWithGroups<"onnx-load-calibration", "::mlir::ModuleOp"> {
   let summary = "note the ranges of a saved calibration";
   let description = [{
     Reads a table that `onnx-calibrate` or `onnxq calibrate` wrote: `.json` with
@@ -219,20 +241,25 @@ def LoadCalibration : Pass<"onnx-load-calibration", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::onnxquant::onnx::ONNXDialect"];
-  let options = [
-    Option<"table", "table", "std::string", "\"\"", "the file to read">,
-    Option<"method", "method", "std::string", "\"\"",
-      "as of onnx-calibrate; default: the method that the table was made with">,
-    Option<"quantizedBins", "quantized-bins", "int64_t", "128",
-      "as of onnx-calibrate">,
-    Option<"percentile", "percentile", "double", "99.999",
-      "as of onnx-calibrate">,
-    Option<"symmetric", "symmetric", "bool", "false",
-      "make ranges symmetric around zero">,
-    Option<"perChannel", "per-channel", "bool", "true",
-      "note the extremes and means of channels too">,
-    Option<"partial", "partial", "bool", "false",
-      "accept a table that doesn't fit the model, with a warning">,
+  let groups = [
+    Group<"table", "Ranges of an earlier calibration", [
+      Text<"table", "table", "FILE", "the file to read">,
+      Choice<"method", "method", "",
+        ["minmax", "average", "moving-average", "entropy", "percentile", "mse"],
+        "default: the method that the table was made with">,
+      Option<"quantizedBins", "quantized-bins", "int64_t", "128",
+        "as of onnx-calibrate">,
+      Option<"percentile", "percentile", "double", "99.999",
+        "as of onnx-calibrate">,
+      Option<"symmetric", "symmetric", "bool", "false",
+        "make ranges symmetric around zero">,
+      Option<"partial", "partial", "bool", "false",
+        "accept a table that doesn't fit the model, with a warning">,
+    ]>,
+    PassGroup<[
+      Option<"perChannel", "per-channel", "bool", "true",
+        "note the extremes and means of channels too">,
+    ]>,
   ];
   let statistics = [
     Statistic<"numRanges", "ranges", "Tensors with a range">,

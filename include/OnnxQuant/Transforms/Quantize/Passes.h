@@ -3,6 +3,7 @@
 #ifndef ONNXQUANT_TRANSFORMS_QUANTIZE_PASSES_H
 #define ONNXQUANT_TRANSFORMS_QUANTIZE_PASSES_H
 
+#include "OnnxQuant/Support/OptionTable.h"
 #include "OnnxQuant/Transforms/Quantize/Report.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -29,15 +30,8 @@ createQuantize(QuantizeOptions options,
 llvm::FailureOr<std::set<std::string>>
 tensorsToCalibrate(mlir::ModuleOp module, const QuantizeOptions &options);
 
-/// The names of all options, as the command line and configuration files spell
-/// them.
-llvm::ArrayRef<llvm::StringRef> quantizeOptionNames();
-/// Whether an option is a flag, so that its value may be left out.
-bool isQuantizeFlag(llvm::StringRef name);
-/// Sets an option by its name. Lists take their elements one by one or
-/// separated by commas. The error says what was expected.
-llvm::Error setQuantizeOption(QuantizeOptions &options, llvm::StringRef name,
-                              llvm::StringRef value);
+/// All options by name, as Passes.td declares them.
+OptionTable<QuantizeOptions> quantizeOptionTable();
 
 /// What is wrong with options whatever the model: unknown words, and options
 /// that contradict each other. Files that options name are not read.

@@ -3,9 +3,9 @@
 #ifndef ONNXQUANT_TRANSFORMS_QUANTIZE_PASSES_TD
 #define ONNXQUANT_TRANSFORMS_QUANTIZE_PASSES_TD
 
-include "mlir/Pass/PassBase.td"
+include "OnnxQuant/Support/Options.td"
 
-def Quantize : Pass<"onnx-quantize", "::mlir::ModuleOp"> {
+def Quantize : PassWithGroups<"onnx-quantize", "::mlir::ModuleOp"> {
   let summary = "quantize a float model by the ranges of its tensors";
   let description = [{
     Stores weights as integers and lets activations pass through integers where
@@ -42,120 +42,142 @@ def Quantize : Pass<"onnx-quantize", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
                            "::mlir::func::FuncDialect"];
-  let options = [
-    Option<"mode", "mode", "std::string", "\"qdq\"",
-      "form of the result: qdq, qlinear, integer or qat">,
-    Option<"dynamic", "dynamic", "bool", "false",
-      "take the scales of activations at run time">,
-    Option<"quantizationMode", "quantization-mode", "std::string", "",
-      "mode and dynamic by another name: IntegerOps_Static, IntegerOps_Dynamic "
-      "(both unsigned, see asymmetric-input-types), QLinearOps_Static, "
-      "QLinearOps_Dynamic">,
-    Option<"runtime", "for", "std::string", "",
-      "choose what is right for a runtime: onnxruntime takes unsigned weights, "
-      "whose sums saturate on no processor; onnxruntime-vnni signed ones, "
-      "which are faster with VNNI and saturate without">,
-    Option<"maxOpset", "max-opset", "int64_t", "0",
-      "the highest opset of the result (0: as high as it needs); forms that "
-      "need a later one are avoided">,
-    Option<"placement", "placement", "std::string", "\"fused\"",
-      "activations to quantize: fused or every-op">,
-    Option<"compatible", "compatible", "std::string", "",
-      "onnxruntime: which ops are quantized, in which form and by which names "
-      "as ONNX Runtime's tool does it; every-op placement, contrib-ops, no "
-      "correction of biases, each weight to the nearest integer">,
-    Option<"biasCorrection", "bias-correction", "std::string", "\"local\"",
-      "local: move the mean error of quantized weights into the bias; or none">,
-    Option<"weightRounding", "weight-rounding", "std::string", "\"auto\"",
-      "nearest: each weight to the nearest integer; sums: so that the sums of "
-      "kernels are kept; auto: sums where placement=fused is static">,
-    Option<"channelScaling", "channel-scaling", "std::string", "\"auto\"",
-      "depthwise: bring the channels that depthwise convolutions read to "
-      "similar ranges, by powers of two; none; auto: depthwise where it can "
-      "be done">,
-    Option<"keepCheap", "keep-cheap-in-float", "bool", "true",
-      "leave activations float where integers save no time: small tensors that "
-      "are read for few products, what depthwise convolutions read (mode=qdq), "
-      "and gates (placement=fused)">,
-    Option<"perChannel", "per-channel", "bool", "true",
-      "one scale for each output channel of a weight">,
-    Option<"nbits", "nbits", "int64_t", "8",
-      "bits of activations and weights: 8 or 16; 4 is for weights">,
-    Option<"activationType", "activation-type", "std::string", "",
-      "u8, s8, u16 or s16 (u8)">,
-    Option<"weightType", "weight-type", "std::string", "",
-      "u8, s8, u16, s16, u4 or s4 (s8)">,
-    Option<"asymmetricInputTypes", "asymmetric-input-types", "std::string", "",
-      "true: unsigned activations and signed weights; false: both unsigned">,
-    Option<"symmetricActivations", "symmetric-activations", "bool", "false",
-      "ranges of activations around zero">,
-    Option<"symmetricWeights", "symmetric-weights", "std::string", "\"auto\"",
-      "ranges of weights around zero: true, false, or auto: for signed types "
-      "and for scales per channel">,
-    Option<"reduceRange", "reduce-range", "bool", "false",
-      "weights use one bit less than their type has">,
-    Option<"blockSize", "block-size", "int64_t", "0",
-      "one scale for each run of this many weights along the sum (0: none)">,
-    ListOption<"opTypes", "op-types-to-quantize", "std::string",
-      "operators to quantize, such as Conv,MatMul (all that can be)">,
-    ListOption<"nodes", "nodes-to-quantize", "std::string",
-      "only these nodes: names or regular expressions">,
-    ListOption<"excluded", "nodes-to-exclude", "std::string",
-      "not these nodes: names or regular expressions">,
-    Option<"inputParams", "input-quantization-params", "std::string", "",
-      "JSON or a file of it: {\"tensor\": [zero point, scale]} of activations "
-      "that enter nodes; a zero point below zero is that of s8 numbers">,
-    Option<"outputParams", "output-quantization-params", "std::string", "",
-      "the same of activations that leave nodes">,
-    Option<"tensorOverrides", "tensor-overrides", "std::string", "",
-      "JSON or a file of it: {\"tensor\": {\"type\": .., \"scale\": .., "
-      "\"zero_point\": .., \"min\": .., \"max\": .., \"axis\": .., "
-      "\"symmetric\": .., \"reduce_range\": ..}}">,
-    Option<"matmulConstBOnly", "matmul-const-b-only", "std::string", "\"auto\"",
-      "quantize only products by a constant: true, false, or auto: where "
-      "dynamic">,
-    Option<"dedicatedPair", "dedicated-qdq-pair", "bool", "false",
-      "a pair of quantizer and dequantizer for each user of a tensor">,
-    Option<"weightPair", "add-qdq-pair-to-weight", "bool", "false",
-      "leave weights in float, and quantize them in the graph">,
-    Option<"quantizeBias", "quantize-bias", "bool", "true",
-      "store biases as 32-bit integers">,
-    Option<"minimumRealRange", "minimum-real-range", "double", "0.0",
-      "the least width of a range">,
-    Option<"keepActivations", "keep-removable-activations", "bool", "false",
-      "keep a Relu or Clip that saturation makes superfluous">,
-    ListOption<"outputOpsExcluded", "op-types-to-exclude-output", "std::string",
-      "operators whose results stay float (placement=every-op)">,
-    ListOption<"channelAxes", "channel-axes", "std::string",
-      "OP:AXIS, the axis of the channels of an operator's weights">,
-    Option<"restrictedAsymmetric", "restricted-asymmetric", "bool", "false",
-      "zero points of u8 activations are 0, or 128 where a number is negative">,
-    Option<"adjustWeights", "adjust-weights-for-bias", "bool", "true",
-      "enlarge the scales of weights whose bias would leave 32 bits">,
-    Option<"excludeOutputs", "exclude-output-quantization", "bool", "false",
-      "don't quantize the graph's outputs (placement=every-op)">,
-    Option<"forceNoInputCheck", "force-quantize-no-input-check", "bool",
-      "false",
-      "quantize ops that only move data also where their input is float "
-      "(placement=every-op)">,
-    Option<"enableSubgraph", "enable-subgraph", "bool", "true",
-      "quantize the bodies of If, Loop and Scan as well; those that no sample "
-      "took stay float">,
-    Option<"contribOps", "contrib-ops", "bool", "false",
-      "use the quantized ops of com.microsoft">,
-    Option<"contribQdq", "contrib-qdq", "bool", "false",
-      "use com.microsoft's quantizers for 16 and 4 bits, which need no opset "
-      "21">,
-    Option<"int16First", "int16-first", "int64_t", "0",
-      "store the first N activations in 16 bits">,
-    ListOption<"int16Tensors", "int16-tensors", "std::string",
-      "store these activations in 16 bits: names or regular expressions">,
-    Option<"qatForm", "qat-form", "std::string", "\"qdq\"",
-      "what mode=qat leaves: qdq, qlinear or integer">,
-    Option<"report", "report", "std::string", "",
-      "file to write a JSON report to">,
-    Option<"remarks", "remarks", "bool", "false",
-      "a remark for each node: quantized, or why not">,
+  let groups = [
+    Group<"form", "The form of the result", [
+      Choice<"modeName", "mode", "qdq", ["qdq", "qlinear", "integer", "qat"],
+        "form of the result">,
+      Option<"dynamic", "dynamic", "bool", "false",
+        "take the scales of activations at run time">,
+      Choice<"qatForm", "qat-form", "qdq", ["qdq", "qlinear", "integer"],
+        "what mode=qat leaves">,
+      Choice<"quantizationMode", "quantization-mode", "",
+        ["IntegerOps_Static", "IntegerOps_Dynamic", "QLinearOps_Static",
+         "QLinearOps_Dynamic"],
+        "mode and dynamic by another name; integers are unsigned (see "
+        "asymmetric-input-types)", open=1>,
+      Option<"maxOpset", "max-opset", "int64_t", "0",
+        "the highest opset of the result (0: as high as it needs); forms that "
+        "need a later one are avoided">,
+      Option<"contribOps", "contrib-ops", "bool", "false",
+        "use the quantized ops of com.microsoft">,
+      Option<"quantizeBias", "quantize-bias", "bool", "true",
+        "store biases as 32-bit integers">,
+    ]>,
+    ChosenGroup<"preset", "What it is made for", [
+      Choice<"runtime", "for", "", ["onnxruntime", "onnxruntime-vnni"],
+        "choose what is right for a runtime: onnxruntime takes unsigned "
+        "weights, whose sums saturate on no processor; onnxruntime-vnni signed "
+        "ones, which are faster with VNNI and saturate without">,
+      Choice<"preset", "compatible", "", ["onnxruntime"],
+        "which ops are quantized, in which form and by which names as ONNX "
+        "Runtime's tool does it; every-op placement, contrib-ops, no "
+        "correction of biases, each weight to the nearest integer">,
+    ]>,
+    Group<"corrections", "What makes up for rounding", [
+      Choice<"biasCorrection", "bias-correction", "local", ["local", "none"],
+        "local moves the mean error of quantized weights into the bias">,
+      Choice<"weightRounding", "weight-rounding", "auto",
+        ["nearest", "sums", "auto"],
+        "nearest: each weight to the nearest integer; sums: so that the sums "
+        "of kernels are kept; auto takes sums where placement=fused is static">,
+      Choice<"channelScaling", "channel-scaling", "auto",
+        ["depthwise", "none", "auto"],
+        "depthwise: bring the channels that depthwise convolutions read to "
+        "similar ranges, by powers of two; auto: where it can be done">,
+    ]>,
+    ChosenGroup<"selection", "What is quantized", [
+      Choice<"placementName", "placement", "fused", ["fused", "every-op"],
+        "activations to quantize">,
+      Option<"keepCheap", "keep-cheap-in-float", "bool", "true",
+        "leave activations float where integers save no time: small tensors "
+        "that are read for few products, what depthwise convolutions read "
+        "(mode=qdq), and gates (placement=fused)">,
+      Texts<"opTypes", "op-types-to-quantize", "A,B",
+        "operators to quantize, such as Conv,MatMul (all that can be)">,
+      Texts<"nodes", "nodes-to-quantize", "A,B",
+        "only these nodes: names or regular expressions">,
+      Texts<"excluded", "nodes-to-exclude", "A,B",
+        "not these nodes: names or regular expressions">,
+      Choice<"matmulConstBOnly", "matmul-const-b-only", "auto",
+        ["true", "false", "auto"],
+        "quantize only products by a constant; auto: where dynamic">,
+      Texts<"outputOpsExcluded", "op-types-to-exclude-output", "A,B",
+        "operators whose results stay float (placement=every-op)">,
+      Option<"excludeOutputs", "exclude-output-quantization", "bool", "false",
+        "don't quantize the graph's outputs (placement=every-op)">,
+      Option<"forceNoInputCheck", "force-quantize-no-input-check", "bool",
+        "false",
+        "quantize ops that only move data also where their input is float "
+        "(placement=every-op)">,
+      Option<"enableSubgraph", "enable-subgraph", "bool", "true",
+        "quantize the bodies of If, Loop and Scan as well; those that no "
+        "sample took stay float">,
+    ]>,
+    ChosenGroup<"types", "Types and scales", [
+      Option<"nbits", "nbits", "int64_t", "8",
+        "bits of activations and weights: 8 or 16; 4 is for weights">,
+      Choice<"activationType", "activation-type", "",
+        ["u8", "s8", "u16", "s16"], "type of activations (u8)", open=1>,
+      Choice<"weightType", "weight-type", "",
+        ["u8", "s8", "u16", "s16", "u4", "s4"], "type of weights (s8)",
+        open=1>,
+      Choice<"asymmetricInputTypes", "asymmetric-input-types", "",
+        ["true", "false"],
+        "unsigned activations and signed weights; false makes both unsigned">,
+      Option<"symmetricActivations", "symmetric-activations", "bool", "false",
+        "ranges of activations around zero">,
+      Choice<"weightSymmetry", "symmetric-weights", "auto",
+        ["true", "false", "auto"],
+        "ranges of weights around zero; auto: for signed types and for scales "
+        "per channel">,
+      Option<"restrictedAsymmetric", "restricted-asymmetric", "bool", "false",
+        "zero points of u8 activations are 0, or 128 where a number is "
+        "negative">,
+      Option<"perChannel", "per-channel", "bool", "true",
+        "one scale for each output channel of a weight">,
+      Option<"blockSize", "block-size", "int64_t", "0",
+        "one scale for each run of this many weights along the sum (0: none)">,
+      Texts<"channelAxisList", "channel-axes", "OP:AXIS",
+        "the axes of the channels of operators' weights">,
+      Option<"reduceRange", "reduce-range", "bool", "false",
+        "weights use one bit less than their type has">,
+      Option<"minimumRealRange", "minimum-real-range", "double", "0.0",
+        "the least width of a range">,
+      Option<"adjustWeights", "adjust-weights-for-bias", "bool", "true",
+        "enlarge the scales of weights whose bias would leave 32 bits">,
+      Option<"int16First", "int16-first", "int64_t", "0",
+        "store the first N activations in 16 bits">,
+      Texts<"int16Tensors", "int16-tensors", "A,B",
+        "store these activations in 16 bits: names or regular expressions">,
+    ]>,
+    ChosenGroup<"parameters", "Parameters of tensors", [
+      Text<"inputParams", "input-quantization-params", "JSON",
+        "JSON or a file of it: {\"tensor\": [zero point, scale]} of "
+        "activations that enter nodes; a zero point below zero is that of s8 "
+        "numbers">,
+      Text<"outputParams", "output-quantization-params", "JSON",
+        "the same of activations that leave nodes">,
+      Text<"tensorOverrides", "tensor-overrides", "JSON",
+        "JSON or a file of it: {\"tensor\": {\"type\": .., \"scale\": .., "
+        "\"zero_point\": .., \"min\": .., \"max\": .., \"axis\": .., "
+        "\"symmetric\": .., \"reduce_range\": ..}}">,
+    ]>,
+    ChosenGroup<"nodes", "Quantizers in the graph", [
+      Option<"dedicatedPair", "dedicated-qdq-pair", "bool", "false",
+        "a pair of quantizer and dequantizer for each user of a tensor">,
+      Option<"weightPair", "add-qdq-pair-to-weight", "bool", "false",
+        "leave weights in float, and quantize them in the graph">,
+      Option<"keepActivations", "keep-removable-activations", "bool", "false",
+        "keep a Relu or Clip that saturation makes superfluous">,
+      Option<"contribQdq", "contrib-qdq", "bool", "false",
+        "use com.microsoft's quantizers for 16 and 4 bits, which need no opset "
+        "21">,
+    ]>,
+    Group<"report", "What is told", [
+      Text<"report", "report", "FILE", "file to write a JSON report to">,
+      Option<"remarks", "remarks", "bool", "false",
+        "a remark for each node: quantized, or why not">,
+    ]>,
   ];
   let statistics = [
     Statistic<"numQuantized", "quantized", "Nodes quantized">,
