@@ -366,9 +366,13 @@ private:
     if (code != ONNXQ_OK)
       throwError(code == ONNXQ_RUN_FAILED ? "RunError" : "DataError",
                  error.message);
-    for (size_t i = 0; i < outputs.size(); ++i)
+    for (size_t i = 0; i < outputs.size(); ++i) {
       if (!made[i] || results[i].owned)
         made[i] = adopt(outputs[i], results[i], made[i]);
+      else if (!outputs[i].isStatic)
+        checkShape(outputs[i], py::reinterpret_borrow<py::array>(made[i]),
+                   {results[i].dims, results[i].dims + results[i].rank});
+    }
     return made;
   }
 
@@ -382,14 +386,19 @@ private:
       throwError("DataError", "out: output '" + port.name +
                                   "' expects a writable contiguous array of " +
                                   onnxq_type_name(port.type));
-    if (!port.isStatic)
-      return py::object();
-    std::vector<int64_t> dims(array.shape(), array.shape() + array.ndim());
-    if (dims != port.dims)
-      throwError("DataError", "out: output '" + port.name + "' expects shape " +
-                                  shapeText(port.dims) + ", but got " +
-                                  shapeText(dims));
+    // What is open shows when the run is over.
+    if (port.isStatic)
+      checkShape(port, array, port.dims);
     return value;
+  }
+
+  static void checkShape(const Port &port, const py::array &array,
+                         const std::vector<int64_t> &expected) {
+    std::vector<int64_t> dims(array.shape(), array.shape() + array.ndim());
+    if (dims != expected)
+      throwError("DataError", "out: output '" + port.name + "' expects shape " +
+                                  shapeText(expected) + ", but got " +
+                                  shapeText(dims));
   }
 
   /// An array that owns what a run allocated.

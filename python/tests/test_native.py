@@ -1,5 +1,6 @@
 """The native API: models, data of every kind, sessions, reports."""
 
+import json
 import pathlib
 import pickle
 import subprocess
@@ -150,6 +151,15 @@ def test_session(model, digits):
     out = np.zeros((8, 10), np.float32)
     given = fixed.run({"image": digits}, out={"scores": out})
     assert given["scores"] is out and out.any()
+    np.testing.assert_array_equal(out, result["scores"])
+    # Of an open size, too.
+    again = np.zeros_like(out)
+    assert session.run({"image": digits}, out={"scores": again})["scores"] is again
+    np.testing.assert_array_equal(again, out)
+    for wrong in (np.zeros((9, 10), np.float32), np.zeros((7, 10), np.float32), np.zeros((8, 10), np.float64)):
+        with pytest.raises(oq.DataError, match="scores"):
+            session.run({"image": digits}, out={"scores": wrong})
+    assert "<table>" in session._repr_html_()
     assert session.bench(runs=5)["runs"] == 5
     np.from_dlpack(result["scores"])
 
@@ -224,6 +234,9 @@ def test_comparison(model, digits):
     comparison = oq.compare(model, quantized, iter(digits[:2]))
     assert comparison.tensors and comparison.weights and comparison.to_html().lstrip().startswith("<!")
     assert "<iframe" in comparison._repr_html_()
+    figures = comparison.arrays()
+    assert list(figures["name"]) == [tensor["name"] for tensor in comparison.tensors]
+    assert figures["xmodel_err"].dtype == np.float64 and np.isfinite(figures["xmodel_err"]).any()
     assert oq.sensitivity(model, digits[:2]).layers
     result = oq.evaluate(quantized, digits, reference=model, labels=[0] * 8, metric="top1,sqnr")
     assert result["samples"] == 8
@@ -254,3 +267,48 @@ def test_preprocess(model, tmp_path):
     prepared = oq.preprocess(model, dims={"N": 4}, out=tmp_path / "p.onnx")
     assert prepared.inputs[0].shape == (4, 1, 28, 28)
     assert all("count" in change for change in prepared.changes)
+
+
+def declared_options(name, folder):
+    """The options of a pass as llvm-tblgen reads them from Passes.td."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    output = subprocess.run(
+        ["/usr/lib/llvm-22/bin/llvm-tblgen", "--dump-json", "-I", str(root / "include"), "-I",
+         "/usr/lib/llvm-22/include", str(root / f"include/OnnxQuant/Transforms/{folder}/Passes.td")],
+        check=True, stdout=subprocess.PIPE).stdout
+    records = json.loads(output)
+    for group in (records[entry["def"]] for entry in records[name]["groups"]):
+        if not group["isOfPassOnly"]:
+            for option in group["options"]:
+                yield records[option["def"]]["argument"].replace("-", "_")
+
+
+def test_every_option_is_a_keyword(model, digits):
+    """What Passes.td declares is all that a keyword needs."""
+    quantize = list(declared_options("Quantize", "Quantize"))
+    calibrate = [name for name in declared_options("Calibrate", "Calibrate") if name != "data"]
+    assert len(quantize) > 40 and oq.options() == quantize
+    nothing = dict.fromkeys([*quantize, *calibrate])
+    observed = ("all", "op_types", "nodes", "histogram", "checkpoint")
+    assert dict(oq.calibrate(model, digits, **dict.fromkeys(calibrate))) == dict(oq.calibrate(model, digits))
+    oq.quantize(model, digits, **{name: None for name in nothing if name not in observed})
+    oq.Images("photos", **{name: None for name in calibrate if name in _IMAGES})
+    with pytest.raises(TypeError, match="no option 'qat'"):
+        oq.calibrate(model, digits, qat=1)
+
+
+_IMAGES = ("size", "crop", "filter", "letterbox", "multiple_of", "pad_color", "pad_at")
+
+
+def test_options_of_images(tmp_path, model):
+    """Values as Python has them: tuples, numbers, paths."""
+    image = pytest.importorskip("PIL.Image")
+    image.new("L", (56, 28), color=100).save(tmp_path / "wide.png")
+    stretched = oq.calibrate(model, tmp_path, size=(28, 28), mean=(50,), scale=[0.5], filter="box")
+    assert stretched["image"] == (25.0, 25.0)
+    boxed = oq.calibrate(model, oq.Images(tmp_path, size=(28, 28), letterbox=True, pad_color=(7,), scale=1))
+    assert boxed["image"] == (7.0, 100.0)
+    with pytest.raises(ValueError, match="limit expects an integer, but got '2.5'"):
+        oq.calibrate(model, tmp_path, limit=2.5)
+    with pytest.raises(ValueError, match="scale is for images, but samples are arrays"):
+        oq.calibrate(model, np.zeros((1, 1, 28, 28), np.float32), scale=2)
