@@ -5,9 +5,12 @@
 #include "OnnxQuant/Target/Target.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
+#include <dlfcn.h>
+#include <link.h>
 
 using namespace llvm;
 using namespace onnxquant;
@@ -21,11 +24,11 @@ static bool isHost(const Triple &triple) {
 }
 
 /// Programs that can link libraries for a system, the best first. A compiler
-/// knows where its libraries are; a plain linker needs none.
+/// knows where its libraries are; a plain linker is told, or needs none.
 static std::vector<std::string> linkersFor(const Triple &triple) {
   std::string arch = triple.getArchName().str();
   if (isHost(triple))
-    return {"cc", "gcc", "clang-22", "clang"};
+    return {"cc", "gcc", "clang-22", "clang", "ld.lld-22", "ld.lld"};
   return {arch + "-linux-gnu-gcc", "ld.lld-22", "ld.lld"};
 }
 
@@ -39,15 +42,51 @@ static std::vector<std::string> joinersFor(const Triple &triple) {
   return programs;
 }
 
+/// Folders of programs that are installed with this code: that of the file that
+/// holds it, a program or Python's module, and `bin` in it.
+static std::vector<std::string> ownFolders() {
+  void *here = reinterpret_cast<void *>(&ownFolders);
+  Dl_info info;
+  SmallString<128> path(sys::fs::getMainExecutable(nullptr, here));
+  if (dladdr(here, &info) && StringRef(info.dli_fname).contains(".so"))
+    path = info.dli_fname;
+  sys::path::remove_filename(path);
+  std::string folder = path.str().str();
+  sys::path::append(path, "bin");
+  return {folder, path.str().str()};
+}
+
 /// The first of the programs that there is; empty if there is none.
 static std::string findProgram(ArrayRef<std::string> names) {
   for (const std::string &name : names)
     if (ErrorOr<std::string> found = sys::findProgramByName(name))
       return *found;
+  std::vector<std::string> own = ownFolders();
+  std::vector<StringRef> folders(own.begin(), own.end());
+  for (const std::string &name : names)
+    if (ErrorOr<std::string> found = sys::findProgramByName(name, folders))
+      return *found;
   return "";
 }
 
-static bool isPlainLinker(StringRef program) { return program.contains("ld."); }
+/// The C library and its mathematics, as this process has loaded them.
+static std::vector<std::string> loadedSystemLibraries() {
+  std::vector<std::string> paths;
+  dl_iterate_phdr(
+      [](dl_phdr_info *info, size_t, void *list) {
+        StringRef name = sys::path::filename(info->dlpi_name);
+        if (name.starts_with("libm.so.") || name.starts_with("libc.so."))
+          static_cast<std::vector<std::string> *>(list)->push_back(
+              info->dlpi_name);
+        return 0;
+      },
+      &paths);
+  return paths;
+}
+
+static bool isPlainLinker(StringRef program) {
+  return sys::path::filename(program).starts_with("ld.");
+}
 
 /// Runs a linker; what it says first is the reason of a failure.
 static Error runLinker(StringRef program, ArrayRef<StringRef> arguments,
@@ -135,8 +174,12 @@ Error onnxquant::linkSharedLibrary(const Objects &objects, StringRef output,
   if (!result)
     return result.takeError();
   std::vector<StringRef> libraries;
+  std::vector<std::string> system;
   if (!isPlainLinker(program))
     libraries.push_back("-lm");
+  else if (isHost(Triple(options.triple)))
+    system = loadedSystemLibraries();
+  libraries.insert(libraries.end(), system.begin(), system.end());
   std::string openMP = findOpenMP();
   if (usesOpenMP)
     libraries.push_back(openMP);

@@ -13,6 +13,7 @@ import hashlib
 import io
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -129,6 +130,17 @@ def _stripped(path: pathlib.Path, folder: str, rpath: str) -> bytes:
     return copy.read_bytes()
 
 
+def _linker(build: pathlib.Path) -> Dict[str, pathlib.Path]:
+    """LLVM's linker and OpenMP's library, for libraries on machines without a compiler and code of several threads."""
+    cache = (build / "CMakeCache.txt").read_text()
+    found = re.search(r"^MLIR_DIR:PATH=(.*)$", cache, re.M)
+    if found is None:
+        raise RuntimeError(f"{build}: CMake's cache doesn't say where LLVM is")
+    llvm = pathlib.Path(found.group(1)).parents[2]
+    return {f"{NAME}/bin/ld.lld": (llvm / "bin" / "ld.lld").resolve(),
+            f"{NAME}/lib/libomp.so.5": (llvm / "lib" / "libomp.so.5").resolve()}
+
+
 def _package_files(build: pathlib.Path, self_contained: bool) -> Dict[str, Tuple[bytes, int]]:
     package = ROOT / "python" / NAME
     files: Dict[str, Tuple[bytes, int]] = {}
@@ -138,12 +150,14 @@ def _package_files(build: pathlib.Path, self_contained: bool) -> Dict[str, Tuple
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     binaries = {f"{NAME}/{name}{suffix}": build / "python" / NAME / f"{name}{suffix}" for name in ("_compiler", "_runtime")}
     binaries.update({f"{NAME}/bin/{name}": build / "bin" / name for name in ("onnxq", "onnxq-opt")})
+    if self_contained:
+        binaries.update(_linker(build))
     with tempfile.TemporaryDirectory() as folder:
         libraries: Dict[str, pathlib.Path] = {}
         for name, path in binaries.items():
             if self_contained:
                 libraries.update(_libraries(path))
-            place = "$ORIGIN/../lib" if "/bin/" in name else "$ORIGIN/lib"
+            place = {"bin": "$ORIGIN/../lib", "lib": "$ORIGIN"}.get(name.split("/")[1], "$ORIGIN/lib")
             files[name] = (_stripped(path, folder, place if self_contained else ""), 0o755)
         for name, path in libraries.items():
             files[f"{NAME}/lib/{name}"] = (_stripped(path.resolve(), folder, "$ORIGIN"), 0o755)
