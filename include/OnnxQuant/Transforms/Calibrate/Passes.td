@@ -154,7 +154,7 @@ def Calibrate : PassWithGroups<"onnx-calibrate", "::mlir::ModuleOp"> {
       Option<"skipBad", "skip-bad", "bool", "false",
         "leave out samples that can't be read, and count them">,
     ]>,
-    Group<"images", "Images (JPEG, PNG, WebP, BMP): (pixel - mean) * scale", [
+    Group<"images", "Images (JPEG, PNG, WebP, BMP), as (pixel - mean) * scale", [
       Text<"size", "size", "HxW", "what images are resized to", "x">,
       Text<"crop", "crop", "HxW", "what is cut out of the middle then", "x">,
       Choice<"filter", "filter", "",
