@@ -9,7 +9,8 @@
 using namespace llvm;
 using namespace onnxquant;
 
-double onnxquant::scaledToDouble(const APInt &value, int64_t bias) {
+/// A big integer divided by 2^bias, rounded once.
+static double scaledToDouble(const APInt &value, int64_t bias) {
   APInt magnitude = value.abs();
   unsigned bits = magnitude.getActiveBits();
   if (bits == 0)
@@ -28,20 +29,19 @@ double onnxquant::scaledToDouble(const APInt &value, int64_t bias) {
   return value.isNegative() ? -result : result;
 }
 
-template <int64_t Limbs, int64_t Bias>
-void ExactSum<Limbs, Bias>::add(double value) {
+void ExactSum::add(double value) {
   if (value == 0)
     return;
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
-  int64_t position = static_cast<int64_t>((bits >> 52) & 2047) - 1075 + Bias;
+  int64_t position = static_cast<int64_t>((bits >> 52) & 2047) - 1075 + bias;
   uint64_t mantissa = (bits & 0xfffffffffffffull) | 0x10000000000000ull;
-  std::array<int64_t, Limbs> row{};
+  std::array<int64_t, limbCount> row{};
   int64_t limb = position >> 5, shift = position & 31;
   uint64_t low = (mantissa & 0xffffffff) << shift;
   uint64_t high = (mantissa >> 32) << shift;
   int64_t sign = value < 0 ? -1 : 1;
-  if (limb < 0 || limb + 2 >= Limbs)
+  if (limb < 0 || limb + 2 >= limbCount)
     return;
   row[limb] = sign * static_cast<int64_t>(low & 0xffffffff);
   row[limb + 1] =
@@ -50,40 +50,33 @@ void ExactSum<Limbs, Bias>::add(double value) {
   addLimbs(row.data());
 }
 
-template <int64_t Limbs, int64_t Bias>
-APInt ExactSum<Limbs, Bias>::scaled() const {
-  APInt value(width, static_cast<uint64_t>(limbs[Limbs - 1]),
+APInt ExactSum::scaled() const {
+  APInt value(width, static_cast<uint64_t>(limbs[limbCount - 1]),
               /*isSigned=*/true);
-  for (int64_t i = Limbs - 2; i >= 0; --i) {
+  for (int64_t i = limbCount - 2; i >= 0; --i) {
     value <<= 32;
     value += APInt(width, static_cast<uint64_t>(limbs[i]));
   }
   return value;
 }
 
-template <int64_t Limbs, int64_t Bias>
-void ExactSum<Limbs, Bias>::fromScaled(const APInt &value) {
-  for (int64_t i = 0; i < Limbs - 1; ++i)
+void ExactSum::fromScaled(const APInt &value) {
+  for (int64_t i = 0; i < limbCount - 1; ++i)
     limbs[i] = value.extractBitsAsZExtValue(32, 32 * i);
-  limbs[Limbs - 1] =
-      static_cast<int64_t>(value.extractBitsAsZExtValue(64, 32 * (Limbs - 1)));
+  limbs[limbCount - 1] = static_cast<int64_t>(
+      value.extractBitsAsZExtValue(64, 32 * (limbCount - 1)));
 }
 
-template <int64_t Limbs, int64_t Bias>
-double ExactSum<Limbs, Bias>::toDouble() const {
-  return scaledToDouble(scaled(), Bias);
-}
+double ExactSum::toDouble() const { return scaledToDouble(scaled(), bias); }
 
-template <int64_t Limbs, int64_t Bias>
-std::string ExactSum<Limbs, Bias>::toHex() const {
+std::string ExactSum::toHex() const {
   SmallString<128> text;
   scaled().toString(text, 16, /*Signed=*/true, /*formatAsCLiteral=*/false,
                     /*UpperCase=*/false);
   return text.str().str();
 }
 
-template <int64_t Limbs, int64_t Bias>
-bool ExactSum<Limbs, Bias>::fromHex(StringRef text) {
+bool ExactSum::fromHex(StringRef text) {
   StringRef digits = text;
   bool negative = digits.consume_front("-");
   if (digits.empty() || digits.size() > (width - 2) / 4 ||
@@ -93,6 +86,3 @@ bool ExactSum<Limbs, Bias>::fromHex(StringRef text) {
   fromScaled(negative ? -value : value);
   return true;
 }
-
-template class onnxquant::ExactSum<14, 224>;
-template class onnxquant::ExactSum<22, 352>;

@@ -1,10 +1,9 @@
-// Statistics of tensors: reading observers' records, merging, moments.
+// Statistics of tensors: reading observers' records, merging, means.
 
 #include "OnnxQuant/Calibration/Statistics.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 #include <cmath>
-#include <cstring>
 
 using namespace llvm;
 using namespace onnxquant;
@@ -34,10 +33,10 @@ int64_t Histogram::total() const {
 
 void Histogram::add(float value) {
   float magnitude = std::fabs(value);
-  int needed = ObserverLayout::minExponent;
+  int needed = ObserverRecord::minExponent;
   if (magnitude > 0) {
     std::frexp(magnitude, &needed);
-    needed = std::max<int>(needed, ObserverLayout::minExponent);
+    needed = std::max<int>(needed, ObserverRecord::minExponent);
   }
   growTo(needed);
   int64_t half = bins() / 2;
@@ -103,15 +102,6 @@ void MovingAverage::add(double newMin, double newMax, bool isFirst) {
 // TensorStatistics
 //===----------------------------------------------------------------------===//
 
-/// A float by its bits. There is one zero only, so that the order of values
-/// can't show.
-static float floatOf(int64_t word) {
-  auto bits = static_cast<uint32_t>(word);
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value == 0 ? 0 : value;
-}
-
 TensorStatistics::TensorStatistics(const ObserverLayout &layout,
                                    int64_t channelAxis)
     : channelAxis(channelAxis), channelMins(layout.channels),
@@ -131,49 +121,41 @@ void TensorStatistics::addSample(float sampleMin, float sampleMax) {
 }
 
 void TensorStatistics::addRecord(const ObserverLayout &layout,
-                                 ArrayRef<int64_t> record, int64_t numSamples) {
-  using Layout = ObserverLayout;
-  if (record[Layout::Executions] == 0)
+                                 ArrayRef<int64_t> words, int64_t numSamples) {
+  const ObserverRecord &record = *layout.record(words.data());
+  if (record.executions == 0)
     return;
   executions += numSamples;
-  nans += record[Layout::NaNs];
-  infinities += record[Layout::Infinities];
-  sentinels += record[Layout::Sentinels];
-  int64_t newCount = record[Layout::Count];
-  if (newCount == 0)
+  nans += record.nans;
+  infinities += record.infinities;
+  sentinels += record.sentinels;
+  if (record.count == 0)
     return;
-  float newMin = floatOf(record[Layout::Min]);
-  float newMax = floatOf(record[Layout::Max]);
-  min = count == 0 ? newMin : std::min(min, newMin);
-  max = count == 0 ? newMax : std::max(max, newMax);
-  count += newCount;
-  squares.addLimbs(record.data() + Layout::Squares);
-  int64_t parts = record[Layout::PartsUsed];
+  const ObserverExtremes &all = record.extremes;
+  min = count == 0 ? all.min : std::min(min, all.min);
+  max = count == 0 ? all.max : std::max(max, all.max);
+  count += record.count;
+  const ObserverExtremes *parts = layout.partExtremes(words.data());
   for (int64_t i = 0; i < numSamples; ++i) {
-    const int64_t *words = record.data() + layout.partExtremes() + 2 * i;
-    if (i < parts)
-      addSample(floatOf(words[0]), floatOf(words[1]));
-    else
-      addSample(newMin, newMax);
+    const ObserverExtremes &own = i < record.partsUsed ? parts[i] : all;
+    addSample(own.min, own.max);
   }
   for (int64_t c = 0; c < layout.channels; ++c) {
-    int64_t number = record[layout.channelCounts() + c];
-    if (number == 0)
+    const ObserverChannel &channel = *layout.channel(words.data(), c);
+    if (channel.count == 0)
       continue;
-    const int64_t *words = record.data() + layout.channelExtremes() + 2 * c;
-    float low = floatOf(words[0]), high = floatOf(words[1]);
+    auto [low, high] = channel.extremes;
     bool isFirst = channelCounts[c] == 0;
     channelMins[c] = isFirst ? low : std::min(channelMins[c], low);
     channelMaxs[c] = isFirst ? high : std::max(channelMaxs[c], high);
-    channelCounts[c] += number;
-    channelSums[c].addLimbs(record.data() + layout.channelSums() +
-                            c * Layout::sumLimbs);
+    channelCounts[c] += channel.count;
+    channelSums[c].addLimbs(channel.sum);
   }
   if (layout.bins > 0) {
     Histogram added;
-    added.exponent = record[Layout::Exponent];
-    ArrayRef<int64_t> bins = record.slice(layout.histogram(), layout.bins);
-    added.counts.assign(bins.begin(), bins.end());
+    added.exponent = record.exponent;
+    const int64_t *bins = layout.histogram(words.data());
+    added.counts.assign(bins, bins + layout.bins);
     histogram.merge(std::move(added));
   }
 }
@@ -201,7 +183,6 @@ Error TensorStatistics::merge(const TensorStatistics &other) {
   nans += other.nans;
   infinities += other.infinities;
   sentinels += other.sentinels;
-  squares.add(other.squares);
   minSum.add(other.minSum);
   maxSum.add(other.maxSum);
   for (int64_t c = 0; c < channels(); ++c) {
@@ -224,17 +205,16 @@ bool TensorStatistics::operator==(const TensorStatistics &other) const {
          samples == other.samples && count == other.count &&
          nans == other.nans && infinities == other.infinities &&
          sentinels == other.sentinels && min == other.min && max == other.max &&
-         squares == other.squares && minSum == other.minSum &&
-         maxSum == other.maxSum && channelMins == other.channelMins &&
-         channelMaxs == other.channelMaxs &&
+         minSum == other.minSum && maxSum == other.maxSum &&
+         channelMins == other.channelMins && channelMaxs == other.channelMaxs &&
          channelCounts == other.channelCounts &&
          channelSums == other.channelSums && histogram == other.histogram &&
          moving == other.moving;
 }
 
 double TensorStatistics::mean() const {
-  ElementSum sum;
-  for (const ElementSum &part : channelSums)
+  ExactSum sum;
+  for (const ExactSum &part : channelSums)
     sum.add(part);
   return count == 0 ? 0 : sum.toDouble() / static_cast<double>(count);
 }
@@ -244,27 +224,6 @@ double TensorStatistics::channelMean(int64_t channel) const {
              ? 0
              : channelSums[channel].toDouble() /
                    static_cast<double>(channelCounts[channel]);
-}
-
-double TensorStatistics::variance() const {
-  if (count == 0)
-    return 0;
-  // (n * sum of squares - sum^2) / n^2, all but the division exact.
-  ElementSum sum;
-  for (const ElementSum &part : channelSums)
-    sum.add(part);
-  constexpr unsigned width = 2048;
-  APInt s = sum.scaled().sext(width), q = squares.scaled().sext(width);
-  APInt n(width, static_cast<uint64_t>(count));
-  // Squares have 2^-352, the square of the sum 2^-448 as last place.
-  APInt top =
-      (n * q).shl(2 * ObserverLayout::sumBias - ObserverLayout::squareBias) -
-      s * s;
-  if (top.isNegative())
-    return 0;
-  double numerator = scaledToDouble(top, 2 * ObserverLayout::sumBias);
-  double divisor = static_cast<double>(count);
-  return numerator / divisor / divisor;
 }
 
 Error StatisticsTable::merge(const StatisticsTable &other) {

@@ -43,14 +43,12 @@ static void writeTensor(json::OStream &os, const TensorStatistics &s) {
   writeNumber(os, "min", s.min);
   writeNumber(os, "max", s.max);
   writeNumber(os, "mean", s.mean());
-  writeNumber(os, "variance", s.variance());
   os.attribute("count", s.count);
   os.attribute("samples", s.samples);
   os.attribute("executions", s.executions);
   os.attribute("nans", s.nans);
   os.attribute("infinities", s.infinities);
   os.attribute("sentinels", s.sentinels);
-  os.attribute("squares", s.squares.toHex());
   os.attribute("min_sum", s.minSum.toHex());
   os.attribute("max_sum", s.maxSum.toHex());
   os.attribute("channel_axis", s.channelAxis);
@@ -132,7 +130,7 @@ public:
       return miss(key);
     target = *value;
   }
-  template <typename Sum> void sum(StringRef key, Sum &target) {
+  void sum(StringRef key, ExactSum &target) {
     std::optional<StringRef> text = object.getString(key);
     if (!text || !target.fromHex(*text))
       miss(key);
@@ -179,7 +177,7 @@ static void readHistogram(Reader &reader, Histogram &histogram) {
     return;
   Reader inner(*object);
   int64_t bins = 0, first = 0;
-  inner.integer("exponent", histogram.exponent, ObserverLayout::minExponent);
+  inner.integer("exponent", histogram.exponent, ObserverRecord::minExponent);
   inner.integer("bins", bins, 2);
   inner.integer("first", first);
   std::vector<int64_t> counts;
@@ -194,6 +192,7 @@ static void readHistogram(Reader &reader, Histogram &histogram) {
 }
 
 /// The name of the first field that is missing or wrong; empty if none is.
+/// Other fields, as older tables have them, are left alone.
 static std::string readTensor(const json::Object &object, TensorStatistics &s) {
   Reader reader(object);
   reader.number("min", s.min);
@@ -204,7 +203,6 @@ static std::string readTensor(const json::Object &object, TensorStatistics &s) {
   reader.integer("nans", s.nans);
   reader.integer("infinities", s.infinities);
   reader.integer("sentinels", s.sentinels);
-  reader.sum("squares", s.squares);
   reader.sum("min_sum", s.minSum);
   reader.sum("max_sum", s.maxSum);
   reader.integer("channel_axis", s.channelAxis, -1);
@@ -212,7 +210,7 @@ static std::string readTensor(const json::Object &object, TensorStatistics &s) {
   reader.list("channel_maxs", s.channelMaxs, readFloat);
   reader.list("channel_counts", s.channelCounts, readCount);
   reader.list("channel_sums", s.channelSums,
-              [](const json::Value &value, ElementSum &sum) {
+              [](const json::Value &value, ExactSum &sum) {
                 std::optional<StringRef> text = value.getAsString();
                 return text && sum.fromHex(*text);
               });

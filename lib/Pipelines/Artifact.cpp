@@ -4,6 +4,7 @@
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Support/Progress.h"
 #include "OnnxQuant/Target/Header.h"
@@ -344,6 +345,15 @@ LogicalResult onnxquant::writeArtifact(ModuleOp module, StringRef path,
     return emitError(UnknownLoc::get(module.getContext()))
            << llvm::toString(std::move(error));
   };
+  bool observes =
+      module.walk([](onnxq::ObserveOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  if (observes && isLibrary)
+    return report(llvm::createStringError(
+        path +
+        ": cannot be linked: observers are functions of the process "
+        "that calibrates; run the model with onnxq calibrate, or "
+        "compile it to an object and link that with OnnxQuantObservers"));
   if (isGraph && (isLibrary || extension == ".o")) {
     CodeKind kind = kindOf(path, options.target);
     if (kind == CodeKind::SingleObject && !options.otherTargets.empty())

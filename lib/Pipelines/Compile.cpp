@@ -142,10 +142,7 @@ static void addLLVMPasses(OpPassManager &pm, const CompileOptions &options) {
   if (options.checkBounds)
     pm.addPass(createCheckBounds());
   pm.addPass(createLowerChecks());
-  LowerObserversOptions observers;
-  observers.fma = math.fma;
-  observers.ifma = hasIntegerMultiplyAdd(options.target);
-  pm.addPass(createLowerObservers(observers));
+  pm.addPass(createLowerObservers());
   OpPassManager &loops = pm.nest<func::FuncOp>();
   loops.addPass(memref::createExpandStridedMetadataPass());
   loops.addPass(createLowerAffinePass());

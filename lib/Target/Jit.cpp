@@ -1,6 +1,7 @@
 // Loads objects into this process with ORC.
 
 #include "OnnxQuant/Target/Jit.h"
+#include "OnnxQuant/Runtime/Observers.h"
 #include "OnnxQuant/Target/Target.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -56,6 +57,16 @@ static Error addOpenMP(orc::LLJIT &jit) {
                            "there");
 }
 
+/// Lets instrumented code find observers.
+static Error addObservers(orc::LLJIT &jit) {
+  orc::SymbolMap symbols;
+  for (const ObserverSymbol *each = getObserverSymbols(); each->name; ++each)
+    symbols[jit.mangleAndIntern(each->name)] = {
+        orc::ExecutorAddr::fromPtr(each->address),
+        JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
+}
+
 /// The bytes that an object takes in memory, about: also those that its file
 /// doesn't have.
 static Expected<uint64_t> countBytes(MemoryBufferRef buffer) {
@@ -105,6 +116,8 @@ LoadedObject::load(std::vector<std::unique_ptr<MemoryBuffer>> objects,
   if (!generator)
     return generator.takeError();
   (*jit)->getMainJITDylib().addGenerator(std::move(*generator));
+  if (Error error = addObservers(**jit))
+    return error;
   if (usesOpenMP)
     if (Error error = addOpenMP(**jit))
       return error;

@@ -168,11 +168,6 @@ bool onnxquant::hasFusedMultiplyAdd(const onnxquant::TargetOptions &options) {
   return !Triple(options.triple).isX86() || hasFeatures(options, "+fma");
 }
 
-bool onnxquant::hasIntegerMultiplyAdd(const onnxquant::TargetOptions &options) {
-  return Triple(options.triple).isX86() &&
-         hasFeatures(options, "+avx512ifma,+avx512dq,+avx512vl");
-}
-
 std::optional<onnxquant::TargetOptions>
 onnxquant::readTarget(mlir::ModuleOp module) {
   auto target = module->getAttrOfType<mlir::DictionaryAttr>("onnxq.target");

@@ -5,16 +5,10 @@
 
 #include "OnnxQuant/Calibration/Statistics.h"
 #include <cmath>
-#include <cstring>
+#include <limits>
 #include <vector>
 
 namespace onnxquant::test {
-
-inline int64_t bitsOf(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
 
 /// value = mantissa * 2^exponent, added to the limb that it begins in.
 inline void addTo(int64_t *limbs, int64_t bias, double value) {
@@ -35,45 +29,40 @@ inline void addTo(int64_t *limbs, int64_t bias, double value) {
 /// The record of one sample of one channel.
 inline std::vector<int64_t> recordOf(const ObserverLayout &layout,
                                      const std::vector<float> &values) {
-  std::vector<int64_t> record(layout.words(), 0);
+  std::vector<int64_t> words(layout.words(), 0);
+  ObserverRecord &record = *layout.record(words.data());
+  ObserverChannel &channel = *layout.channel(words.data(), 0);
   float inf = std::numeric_limits<float>::infinity();
-  float low = inf, high = -inf;
   Histogram histogram;
   histogram.counts.assign(layout.bins, 0);
-  record[ObserverLayout::Executions] = 1;
-  record[ObserverLayout::PartsUsed] = 1;
+  record.executions = record.partsUsed = 1;
+  record.extremes = {inf, -inf};
   for (float value : values) {
     if (std::isnan(value)) {
-      ++record[ObserverLayout::NaNs];
+      ++record.nans;
       continue;
     }
     if (std::isinf(value)) {
-      ++record[ObserverLayout::Infinities];
+      ++record.infinities;
       continue;
     }
-    if (std::fabs(value) >= ObserverLayout::limit) {
-      ++record[ObserverLayout::Sentinels];
+    if (std::fabs(value) >= ObserverRecord::limit) {
+      ++record.sentinels;
       continue;
     }
-    ++record[ObserverLayout::Count];
-    low = std::min(low, value);
-    high = std::max(high, value);
-    addTo(&record[layout.channelSums()], ObserverLayout::sumBias, value);
-    addTo(&record[ObserverLayout::Squares], ObserverLayout::squareBias,
-          static_cast<double>(value) * value);
+    ++record.count;
+    record.extremes.min = std::min(record.extremes.min, value);
+    record.extremes.max = std::max(record.extremes.max, value);
+    addTo(channel.sum, ObserverChannel::sumBias, value);
     if (layout.bins > 0)
       histogram.add(value);
   }
-  for (int64_t at : {static_cast<int64_t>(ObserverLayout::Min),
-                     layout.partExtremes(), layout.channelExtremes()}) {
-    record[at] = bitsOf(low);
-    record[at + 1] = bitsOf(high);
-  }
-  record[layout.channelCounts()] = record[ObserverLayout::Count];
-  record[ObserverLayout::Exponent] = histogram.exponent;
+  *layout.partExtremes(words.data()) = channel.extremes = record.extremes;
+  channel.count = record.count;
+  record.exponent = histogram.exponent;
   std::copy(histogram.counts.begin(), histogram.counts.end(),
-            record.begin() + layout.histogram());
-  return record;
+            layout.histogram(words.data()));
+  return words;
 }
 
 /// Statistics of samples, each a list of values.

@@ -174,11 +174,21 @@ TEST_F(TableTest, DamagedStatisticsAreRefused) {
   };
   EXPECT_NE(broken("\"version\": 1", "\"version\": 9"), "");
   EXPECT_NE(broken("\"count\": 4", "\"count\": -4"), "");
-  EXPECT_NE(broken("\"squares\": \"", "\"squares\": \"zz"), "");
+  EXPECT_NE(broken("\"min_sum\": \"", "\"min_sum\": \"zz"), "");
   EXPECT_NE(broken("\"bins\": 64", "\"bins\": 4"), "");
   EXPECT_NE(broken("\"bins\": 64", "\"bins\": 4611686018427387904"), "");
   EXPECT_NE(broken("\"first\": ", "\"first\": 9"), "");
   EXPECT_NE(broken("\"channel_counts\": [", "\"channel_counts\": [1,"), "");
+}
+
+TEST_F(TableTest, FieldsOfOlderTablesAreLeftAlone) {
+  std::string text = toJson(table), old = text;
+  size_t at = old.find("\"count\":");
+  ASSERT_NE(at, std::string::npos);
+  old.insert(at, "\"variance\": 0.25, \"squares\": \"1f\", ");
+  auto read = statisticsFromJson(old);
+  ASSERT_TRUE(bool(read)) << llvm::toString(read.takeError());
+  EXPECT_EQ(toJson(*read), text);
 }
 
 TEST(ShortestDecimalTest, ReadsBack) {

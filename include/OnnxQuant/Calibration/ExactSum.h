@@ -3,6 +3,7 @@
 #ifndef ONNXQUANT_CALIBRATION_EXACTSUM_H
 #define ONNXQUANT_CALIBRATION_EXACTSUM_H
 
+#include "OnnxQuant/Support/ObserverRecord.h"
 #include "llvm/ADT/APInt.h"
 #include "llvm/ADT/StringRef.h"
 #include <array>
@@ -11,16 +12,20 @@
 
 namespace onnxquant {
 
-/// A fixed-point number of `Limbs` limbs of 32 bits, of which 2^-Bias is the
-/// last place. Canonical: every limb but the signed top one is in [0, 2^32).
-template <int64_t Limbs, int64_t Bias> class ExactSum {
+/// A fixed-point number of limbs of 32 bits, of which 2^-bias is the last
+/// place, as observers have it. Canonical: every limb but the signed top one is
+/// in [0, 2^32).
+class ExactSum {
 public:
-  /// Adds a row of limbs that may be out of range, as observers leave them.
+  static constexpr int64_t limbCount = ObserverChannel::sumLimbs;
+  static constexpr int64_t bias = ObserverChannel::sumBias;
+
+  /// Adds a row of limbs that may be out of range.
   void addLimbs(const int64_t *row) {
     int64_t carry = 0;
-    for (int64_t i = 0; i < Limbs; ++i) {
+    for (int64_t i = 0; i < limbCount; ++i) {
       int64_t sum = limbs[i] + row[i] + carry;
-      if (i + 1 == Limbs) {
+      if (i + 1 == limbCount) {
         limbs[i] = sum;
         break;
       }
@@ -29,10 +34,10 @@ public:
     }
   }
   void add(const ExactSum &other) { addLimbs(other.limbs.data()); }
-  /// Adds a finite double that is a multiple of 2^(52 - Bias).
+  /// Adds a finite double that is a multiple of 2^(52 - bias).
   void add(double value);
 
-  /// The number times 2^Bias.
+  /// The number times 2^bias.
   llvm::APInt scaled() const;
   double toDouble() const;
   /// Hexadecimal digits of `scaled`, with a sign.
@@ -43,17 +48,11 @@ public:
   bool operator==(const ExactSum &other) const { return limbs == other.limbs; }
 
 private:
-  static constexpr unsigned width = 32 * (Limbs - 1) + 64;
+  static constexpr unsigned width = 32 * (limbCount - 1) + 64;
   void fromScaled(const llvm::APInt &value);
 
-  std::array<int64_t, Limbs> limbs{};
+  std::array<int64_t, limbCount> limbs{};
 };
-
-/// A big integer divided by 2^bias, rounded once.
-double scaledToDouble(const llvm::APInt &value, int64_t bias);
-
-extern template class ExactSum<14, 224>;
-extern template class ExactSum<22, 352>;
 
 } // namespace onnxquant
 

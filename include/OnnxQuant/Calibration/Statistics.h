@@ -10,7 +10,7 @@
 #define ONNXQUANT_CALIBRATION_STATISTICS_H
 
 #include "OnnxQuant/Calibration/ExactSum.h"
-#include "OnnxQuant/Support/ObserverLayout.h"
+#include "OnnxQuant/Support/ObserverRecord.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <map>
@@ -20,15 +20,11 @@
 
 namespace onnxquant {
 
-using ElementSum = ExactSum<ObserverLayout::sumLimbs, ObserverLayout::sumBias>;
-using SquareSum =
-    ExactSum<ObserverLayout::squareLimbs, ObserverLayout::squareBias>;
-
 /// Counts of values over (-2^exponent, 2^exponent). With n bins, bin n/2 + k
 /// counts values in [k, k+1) * width, bin n/2 - 1 - k the negative ones of the
 /// same magnitudes.
 struct Histogram {
-  int64_t exponent = ObserverLayout::minExponent;
+  int64_t exponent = ObserverRecord::minExponent;
   std::vector<int64_t> counts;
 
   bool empty() const { return counts.empty(); }
@@ -69,12 +65,11 @@ struct TensorStatistics {
   int64_t count = 0, nans = 0, infinities = 0, sentinels = 0;
   /// Extremes of all values; both 0 if there is none.
   float min = 0, max = 0;
-  SquareSum squares;
   /// Sums of the extremes of samples.
-  ElementSum minSum, maxSum;
+  ExactSum minSum, maxSum;
   std::vector<float> channelMins, channelMaxs;
   std::vector<int64_t> channelCounts;
-  std::vector<ElementSum> channelSums;
+  std::vector<ExactSum> channelSums;
   Histogram histogram;
   std::optional<MovingAverage> moving;
 
@@ -84,7 +79,6 @@ struct TensorStatistics {
 
   int64_t channels() const { return channelSums.size(); }
   double mean() const;
-  double variance() const;
   double channelMean(int64_t channel) const;
 
   /// Adds what an observer's record holds after a run of `samples` samples.

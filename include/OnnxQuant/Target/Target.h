@@ -62,10 +62,6 @@ std::optional<TargetOptions> readTarget(mlir::ModuleOp module);
 /// Whether the target multiplies and adds floats in one instruction.
 bool hasFusedMultiplyAdd(const TargetOptions &options);
 
-/// Whether the target multiplies and adds integers of 52 bits in vectors of
-/// 512.
-bool hasIntegerMultiplyAdd(const TargetOptions &options);
-
 /// A machine to generate code for.
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(const TargetOptions &options);

@@ -60,7 +60,7 @@ struct LowerObserve : OpConversionPattern<onnxq::ObserveOp> {
     auto lowered = onnxq::ObserveOp::create(
         e, op.getNameAttr(), input, adaptor.getState(), op.getOffsetAttr(),
         op.getChannelAxisAttr(), op.getChannelsAttr(), op.getBinsAttr(),
-        op.getPartsAttr(), op.getBinsOnlyAttr(), op.getMembersAttr());
+        op.getPartsAttr());
     (void)lowered;
     rewriter.eraseOp(op);
     return success();

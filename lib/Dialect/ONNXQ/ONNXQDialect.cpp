@@ -1,7 +1,7 @@
 // The `onnxq` dialect: registration and verifiers.
 
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
-#include "OnnxQuant/Support/ObserverLayout.h"
+#include "OnnxQuant/Support/ObserverRecord.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -63,56 +63,14 @@ LogicalResult ObserveOp::verify() {
     return emitOpError("expects bins to be 0 or a power of two from 16 to "
                        "65536, but got ")
            << bins << " [C3]";
-  if (getBinsOnly() && bins == 0)
-    return emitOpError("expects bins with bins_only, but got none [C5]");
-  auto members = getMembersAttr();
-  if (members && !getBinsOnly())
-    return emitOpError("expects bins_only with members, but got none [C6]");
   auto parts = static_cast<int64_t>(getParts());
-  ObserverLayout layout{getBinsOnly() && !members ? 1 : channels, bins, parts};
+  ObserverLayout layout{channels, bins, parts};
   auto state = cast<MemRefType>(getState().getType());
   if (getParts() < 1 || offset < 1 || !state.hasStaticShape() ||
       offset + layout.words() > state.getNumElements())
     return emitOpError("expects a record within ")
            << state << ", but got " << layout.words() << " words at " << offset
            << " [C4]";
-  for (int64_t i = 0; members && i < members.getOffsets().size(); ++i) {
-    int64_t place = members.getOffsets()[i];
-    ObserverLayout ofMember{std::max<int64_t>(1, members.getChannels()[i]),
-                            bins, parts};
-    if (place < 1 || place + ofMember.words() > state.getNumElements())
-      return emitOpError("expects members' records within ")
-             << state << ", but got " << ofMember.words() << " words at "
-             << place << " [C6]";
-  }
-  return success();
-}
-
-LogicalResult MembersAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  DenseI64ArrayAttr offsets,
-                                  DenseI64ArrayAttr channels, ArrayAttr factors,
-                                  ArrayAttr addends, ArrayAttr lowers,
-                                  ArrayAttr uppers) {
-  int64_t count = offsets.size();
-  auto fits = [&](ArrayAttr numbers) {
-    return static_cast<int64_t>(numbers.size()) == count &&
-           llvm::all_of(numbers, [](Attribute number) {
-             auto each = dyn_cast<FloatAttr>(number);
-             return each && each.getType().isF32();
-           });
-  };
-  if (count < 1 || count > 2 || channels.size() != count ||
-      !llvm::all_of(ArrayRef({factors, addends, lowers, uppers}), fits))
-    return emitError() << "expects one or two members and as many of all "
-                          "numbers, but got "
-                       << count << " with others [C1]";
-  for (int64_t i = 0; i < count; ++i)
-    if (!std::isfinite(numberOf(factors, i)) || numberOf(factors, i) == 0 ||
-        !std::isfinite(numberOf(addends, i)) ||
-        !(numberOf(lowers, i) <= numberOf(uppers, i)))
-      return emitError()
-             << "expects finite numbers, factors but zero and bounds "
-                "in their order [C2]";
   return success();
 }
 

@@ -14,7 +14,6 @@
 // the first sample; one of another shape makes a program with open dimensions.
 
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
-#include "OnnxQuant/Calibration/Records.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
@@ -250,9 +249,7 @@ LogicalResult Collector::open() {
   if (data->size() == 0 && !data->isStream() && options.data.shards == 1)
     return module.emitError("no samples are left to run");
   copy = OwningOpRef<ModuleOp>(cast<ModuleOp>(module->clone()));
-  InstrumentSpec spec = options.spec;
-  spec.derive = true;
-  auto result = instrument(*copy, spec);
+  auto result = instrument(*copy, options.spec);
   if (failed(result))
     return failure();
   instrumented = std::move(*result);
@@ -260,8 +257,6 @@ LogicalResult Collector::open() {
     return module.emitError("has no tensor to observe");
   table.method = methodName(options.method.method).str();
   for (const Observer &observer : instrumented.observers) {
-    if (observer.isHidden)
-      continue;
     TensorStatistics statistics(observer.layout, observer.channelAxis);
     if (options.method.method == CalibrationMethod::MovingAverage)
       statistics.moving = MovingAverage{options.constant, 0, 0};
@@ -338,7 +333,7 @@ LogicalResult Collector::compile(const Batch &first) {
   copy = {};
   std::chrono::duration<double> took = Clock::now() - start;
   if (options.verbose)
-    llvm::errs() << "compiled " << instrumented.countObserved()
+    llvm::errs() << "compiled " << instrumented.observers.size()
                  << " observers in " << llvm::format("%.3f s\n", took.count());
   return success();
 }
@@ -380,53 +375,12 @@ void Collector::runBatch(Batch &batch) {
   batch.outputs = std::move(*outputs);
 }
 
-/// The record that follows from others, which are in `records`. `own` is what
-/// was observed of the tensor itself.
-static std::vector<int64_t>
-deriveRecord(const Observer &observer, const std::vector<Observer> &observers,
-             llvm::ArrayRef<llvm::ArrayRef<int64_t>> records,
-             llvm::ArrayRef<int64_t> own) {
-  const Derivation &derivation = *observer.derivation;
-  llvm::ArrayRef<int64_t> source = records[derivation.sources.front()];
-  std::vector<int64_t> result;
-  switch (derivation.kind) {
-  case Derivation::Kind::Repeated:
-    return repeatRecord(observer.layout, source, derivation.times);
-  case Derivation::Kind::Joined: {
-    std::vector<LaidRecord> parts;
-    for (int64_t number : derivation.sources)
-      parts.push_back({observers[number].layout, records[number]});
-    return joinRecords(observer.layout, parts, derivation.byChannel);
-  }
-  case Derivation::Kind::Scaled:
-    result = scaleRecord(observer.layout, source, derivation.number);
-    break;
-  case Derivation::Kind::Shifted:
-    result = shiftRecord(observer.layout, source, derivation.number);
-    break;
-  }
-  if (observer.hasBinsOnly())
-    takeHistogram(observer.layout, result, {observer.observedLayout(), own});
-  return result;
-}
-
 void Collector::addRecords(llvm::ArrayRef<int64_t> words, int64_t count) {
-  std::vector<llvm::ArrayRef<int64_t>> records;
-  std::vector<std::vector<int64_t>> derived;
-  derived.reserve(instrumented.observers.size());
-  for (const Observer &observer : instrumented.observers) {
-    llvm::ArrayRef<int64_t> own;
-    if (observer.isObserved())
-      own = words.slice(observer.offset, observer.observedLayout().words());
-    if (observer.derivation)
-      derived.push_back(
-          deriveRecord(observer, instrumented.observers, records, own));
-    records.push_back(
-        observer.derivation ? llvm::ArrayRef<int64_t>(derived.back()) : own);
-    if (!observer.isHidden)
-      table.tensors.find(observer.name)
-          ->second.addRecord(observer.layout, records.back(), count);
-  }
+  for (const Observer &observer : instrumented.observers)
+    table.tensors.find(observer.name)
+        ->second.addRecord(
+            observer.layout,
+            words.slice(observer.offset, observer.layout.words()), count);
 }
 
 void SeenInput::add(const HostTensor &tensor) {

@@ -13,6 +13,7 @@
 // own.
 
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "OnnxQuant/Runtime/Observers.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -258,12 +259,8 @@ void FuseObservers::fuseSlices(Group &group, ImplicitLocOpBuilder &b) {
   Value ivs[] = {outer.getInductionVar(), inner.getInductionVar()};
   for (Operation *op : group.ops) {
     if (auto observe = dyn_cast<onnxq::ObserveOp>(op)) {
-      onnxq::ObserveSliceOp::create(
-          b, observe.getInput(), ivs[0], ivs[1], scratch[op],
-          observe.getState(), observe.getOffsetAttr(),
-          observe.getChannelsAttr(), observe.getBinsAttr(),
-          observe.getPartsAttr(), observe.getBinsOnlyAttr(),
-          observe.getMembersAttr());
+      onnxq::ObserveSliceOp::create(b, observe.getInput(), ivs[0], ivs[1],
+                                    scratch[op]);
       continue;
     }
     auto generic = cast<linalg::GenericOp>(op);
@@ -429,12 +426,10 @@ void BlockEmitter::compute(linalg::GenericOp op) {
 
 void BlockEmitter::observe(onnxq::ObserveOp op, Value scratch) {
   Value own = small.lookup(op.getInput());
-  onnxq::ObserveRowsOp::create(
-      b, own ? own : op.getInput(), own ? constant(b, 0) : place, row, scratch,
-      op.getState(), op.getOffsetAttr(), op.getChannelsAttr(), op.getBinsAttr(),
-      op.getPartsAttr(), op.getBinsOnlyAttr(), op.getMembersAttr(),
-      b.getI64IntegerAttr(shape.block),
-      b.getI64IntegerAttr(shape.first * shape.rows));
+  onnxq::ObserveRowsOp::create(b, own ? own : op.getInput(),
+                               own ? constant(b, 0) : place, row, scratch,
+                               b.getI64IntegerAttr(shape.block),
+                               b.getI64IntegerAttr(shape.first * shape.rows));
 }
 
 /// The first and the last op of a group that use a buffer.
@@ -524,20 +519,6 @@ void FuseObservers::fuseRows(Group &group, ImplicitLocOpBuilder &b) {
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// The words of an observer's scratch memory, as ObserverTiles.mlir and
-/// ObserverFamilies.mlir lay it out.
-static int64_t scratchWords(onnxq::ObserveOp op) {
-  auto bins = static_cast<int64_t>(op.getBins());
-  auto channels = static_cast<int64_t>(op.getChannels());
-  int64_t histograms = 4 * (bins + 64);
-  if (op.getMembers())
-    return histograms + 96 + 16 + 4 * (3 * bins + 64);
-  int64_t groups = channels > mostChannels ? 0 : llvm::divideCeil(channels, 8);
-  // Two rows of an odd number of eights may be taken as one.
-  groups *= channels % 16 == 8 ? 2 : 1;
-  return histograms + 48 + 40 * groups;
-}
-
 void FuseObservers::fuse(Group &group) {
   bool observes = llvm::any_of(group.ops, llvm::IsaPred<onnxq::ObserveOp>);
   if (group.ops.size() < 2 || !observes)
@@ -548,25 +529,22 @@ void FuseObservers::fuse(Group &group) {
   scratch.clear();
   for (Operation *op : group.ops)
     if (auto observe = dyn_cast<onnxq::ObserveOp>(op)) {
-      auto room = MemRefType::get({scratchWords(observe)}, b.getI32Type());
-      scratch[op] = memref::AllocOp::create(b, room);
+      auto room = MemRefType::get(
+          {countScratchWords(observe.getChannels(), observe.getBins())},
+          b.getI64Type());
+      scratch[op] = memref::AllocOp::create(b, room, b.getI64IntegerAttr(64));
       onnxq::ObserveBeginOp::create(
           b, scratch[op], observe.getState(), observe.getOffsetAttr(),
           observe.getChannelsAttr(), observe.getBinsAttr(),
-          observe.getPartsAttr(), observe.getBinsOnlyAttr(),
-          observe.getMembersAttr(), b.getI64IntegerAttr(group.shape[0]));
+          observe.getPartsAttr(), b.getI64IntegerAttr(group.shape[0]));
     }
   if (group.cuts & Rows)
     fuseRows(group, b);
   else
     fuseSlices(group, b);
   for (Operation *op : group.ops)
-    if (auto observe = dyn_cast<onnxq::ObserveOp>(op)) {
-      onnxq::ObserveEndOp::create(
-          b, scratch[op], observe.getState(), observe.getOffsetAttr(),
-          observe.getChannelsAttr(), observe.getBinsAttr(),
-          observe.getPartsAttr(), observe.getBinsOnlyAttr(),
-          observe.getMembersAttr());
+    if (isa<onnxq::ObserveOp>(op)) {
+      onnxq::ObserveEndOp::create(b, scratch[op]);
       ++numFused;
     }
   for (Operation *op : group.ops)

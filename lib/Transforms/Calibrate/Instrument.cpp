@@ -3,21 +3,16 @@
 // output with the observers' words.
 //
 // A tensor has one observer, right after the op that makes it, so that its
-// buffer lives no longer than without. Where records may be derived, those that
-// follow from others' have none, or one that only counts bins: that is the
-// source's, where it can be.
+// buffer lives no longer than without.
 
 #include "OnnxQuant/Transforms/Calibrate/Instrument.h"
-#include "Derive.h"
 #include "OnnxQuant/Dialect/ONNX/Calibration.h"
-#include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Dialect/ONNX/QuantizableOpInterface.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
-#include <limits>
 
 namespace onnxquant {
 #define GEN_PASS_DEF_INSTRUMENT
@@ -87,6 +82,15 @@ private:
 
 } // namespace
 
+/// Whether a tensor can be observed: its elements are floats of the run.
+static bool isObservable(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type &&
+         isa<Float32Type, Float64Type, Float16Type, BFloat16Type>(
+             type.getElementType()) &&
+         !value.getDefiningOp<ir::ConstantOp>();
+}
+
 /// The tensors to observe, in the graph's order.
 static FailureOr<SmallVector<Value>>
 valuesToObserve(ModuleOp module, func::FuncOp graph,
@@ -138,155 +142,26 @@ static void dropUnnamed(SmallVectorImpl<Value> &values, Instrumented &result) {
   });
 }
 
-/// Histograms of more bins have too many cells together.
-static constexpr int64_t mostBinsTogether = 4096;
-static constexpr size_t mostMembers = 2;
-
-namespace {
-struct Bounded {
-  Value source;
-  float lower = -std::numeric_limits<float>::max();
-  float upper = std::numeric_limits<float>::max();
-};
-} // namespace
-
-/// A tensor whose elements rise and fall with those of another one, and that
-/// has to be observed nevertheless: what keeps them within bounds.
-static std::optional<Bounded> boundedOf(Value value) {
-  Operation *op = value.getDefiningOp();
-  Bounded bounded;
-  if (auto clip = dyn_cast_or_null<ir::ClipOp>(op)) {
-    auto bound = [](Value limit, float &number) {
-      if (isa<NoneType>(limit.getType()))
-        return true;
-      ElementsAttr constant = ir::getConstant(limit);
-      auto numbers = constant && constant.getNumElements() == 1
-                         ? ir::readFloats(constant, /*limit=*/1)
-                         : std::nullopt;
-      if (numbers)
-        number = static_cast<float>(numbers->front());
-      return numbers.has_value();
-    };
-    if (!bound(clip.getMin(), bounded.lower) ||
-        !bound(clip.getMax(), bounded.upper))
-      return std::nullopt;
-  } else if (isa_and_nonnull<ir::ReluOp>(op)) {
-    bounded.lower = 0;
-  } else {
-    return std::nullopt;
-  }
-  bounded.source = op->getOperand(0);
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.getElementType().isF32() ||
-      bounded.source.getType() != type || !(bounded.lower <= bounded.upper) ||
-      bounded.source.getParentBlock() != value.getParentBlock())
-    return std::nullopt;
-  return bounded;
-}
-
-/// Chooses tensors whose histograms are made together: one that is observed,
-/// and of those that are made of it one after the other.
-static void joinHistograms(ArrayRef<Value> values,
-                           std::vector<Observer> &observers) {
-  for (size_t i = 0; i < observers.size(); ++i) {
-    Observer &made = observers[i];
-    if (made.layout.bins == 0 || made.layout.bins > mostBinsTogether)
-      continue;
-    int64_t source;
-    if (made.hasBinsOnly()) {
-      source = made.derivation->sources.front();
-    } else {
-      auto bounded = made.derivation ? std::nullopt : boundedOf(values[i]);
-      auto found = bounded ? llvm::find(values, bounded->source) : values.end();
-      if (found == values.end())
-        continue;
-      source = found - values.begin();
-      made.lower = bounded->lower;
-      made.upper = bounded->upper;
-    }
-    auto root = llvm::find_if(observers, [&](const Observer &observer) {
-      return llvm::is_contained(observer.members, source);
-    });
-    bool isNext = root != observers.end() && root->members.back() == source &&
-                  root->members.size() < mostMembers;
-    Observer &first = isNext ? *root : observers[source];
-    if (!isNext &&
-        (first.derivation || first.isMember || !first.members.empty()))
-      continue;
-    first.members.push_back(static_cast<int64_t>(i));
-    made.isMember = true;
-  }
-}
-
-/// Chooses places of records. `values` become all that have one.
-static std::vector<Observer> placeObservers(func::FuncOp graph,
-                                            SmallVectorImpl<Value> &values,
-                                            const InstrumentSpec &spec,
-                                            Instrumented &result) {
-  dropUnnamed(values, result);
-  DenseSet<Value> wanted(values.begin(), values.end());
-  std::optional<Derivations> derivations;
-  if (spec.derive)
-    values = derivations.emplace(graph).withSources(values);
-  std::vector<Observer> observers;
-  DenseMap<Value, int64_t> places;
+/// Chooses places of records.
+static void placeObservers(ArrayRef<Value> values, const InstrumentSpec &spec,
+                           Instrumented &result) {
   for (Value value : values) {
     Observer observer;
     observer.name = ir::getTensorName(value).str();
-    observer.isHidden = !wanted.contains(value);
     observer.channelAxis = channelAxisOf(value);
     auto type = cast<RankedTensorType>(value.getType());
     observer.layout.channels =
         observer.channelAxis < 0 ? 1 : type.getDimSize(observer.channelAxis);
     observer.layout.bins = spec.bins;
     observer.layout.parts = spec.batch;
-    const Derivations::Plan *plan =
-        derivations ? derivations->find(value) : nullptr;
-    if (plan) {
-      observer.derivation = plan->how;
-      for (Value source : plan->sources)
-        observer.derivation->sources.push_back(places.at(source));
-    }
-    if (observer.isObserved()) {
-      observer.offset = result.words;
-      result.words += observer.observedLayout().words();
-    }
-    places[value] = static_cast<int64_t>(observers.size());
-    observers.push_back(std::move(observer));
+    observer.offset = result.words;
+    result.words += observer.layout.words();
+    result.observers.push_back(std::move(observer));
   }
-  if (spec.derive)
-    joinHistograms(values, observers);
-  return observers;
-}
-
-/// The members of a tensor as its observer has them.
-static onnxq::MembersAttr membersOf(const Observer &observer,
-                                    ArrayRef<Observer> observers,
-                                    MLIRContext *context) {
-  SmallVector<int64_t> offsets, channels;
-  SmallVector<float> factors, addends, lowers, uppers;
-  for (int64_t number : observer.members) {
-    const Observer &member = observers[number];
-    bool isScaled = member.derivation &&
-                    member.derivation->kind == Derivation::Kind::Scaled;
-    bool isShifted = member.derivation && !isScaled;
-    offsets.push_back(member.offset);
-    channels.push_back(member.derivation ? 0 : member.layout.channels);
-    factors.push_back(isScaled ? member.derivation->number : 1.0f);
-    addends.push_back(isShifted ? member.derivation->number : -0.0f);
-    lowers.push_back(member.lower);
-    uppers.push_back(member.upper);
-  }
-  Builder b(context);
-  return onnxq::MembersAttr::get(
-      context, b.getDenseI64ArrayAttr(offsets),
-      b.getDenseI64ArrayAttr(channels), b.getF32ArrayAttr(factors),
-      b.getF32ArrayAttr(addends), b.getF32ArrayAttr(lowers),
-      b.getF32ArrayAttr(uppers));
 }
 
 static void addObserver(Value value, const Observer &observer,
-                        ArrayRef<Observer> observers, onnxq::StateOp state) {
+                        onnxq::StateOp state) {
   OpBuilder b(state);
   if (value.getDefiningOp())
     b.setInsertionPointAfterValue(value);
@@ -294,21 +169,13 @@ static void addObserver(Value value, const Observer &observer,
     b.setInsertionPointAfter(state);
   else
     b.setInsertionPointToStart(cast<BlockArgument>(value).getOwner());
-  auto create = [&](int64_t bins, bool binsOnly, onnxq::MembersAttr members) {
-    onnxq::ObserveOp::create(
-        b, value.getLoc(), b.getStringAttr(observer.name), value,
-        state.getState(), b.getI64IntegerAttr(observer.offset),
-        b.getI64IntegerAttr(observer.channelAxis),
-        b.getI64IntegerAttr(observer.layout.channels),
-        b.getI64IntegerAttr(bins), b.getI64IntegerAttr(observer.layout.parts),
-        binsOnly ? b.getUnitAttr() : UnitAttr(), members);
-  };
-  // A histogram that is made with others has an observer of its own.
-  bool isJoined = observer.isMember || !observer.members.empty();
-  create(isJoined ? 0 : observer.layout.bins, observer.hasBinsOnly(), {});
-  if (!observer.members.empty())
-    create(observer.layout.bins, /*binsOnly=*/true,
-           membersOf(observer, observers, b.getContext()));
+  onnxq::ObserveOp::create(b, value.getLoc(), b.getStringAttr(observer.name),
+                           value, state.getState(),
+                           b.getI64IntegerAttr(observer.offset),
+                           b.getI64IntegerAttr(observer.channelAxis),
+                           b.getI64IntegerAttr(observer.layout.channels),
+                           b.getI64IntegerAttr(observer.layout.bins),
+                           b.getI64IntegerAttr(observer.layout.parts));
 }
 
 FailureOr<Instrumented> onnxquant::instrument(ModuleOp module,
@@ -328,8 +195,8 @@ FailureOr<Instrumented> onnxquant::instrument(ModuleOp module,
   if (failed(values))
     return failure();
   Instrumented result;
-  std::vector<Observer> observers =
-      placeObservers(*graph, *values, spec, result);
+  dropUnnamed(*values, result);
+  placeObservers(*values, spec, result);
 
   Builder b(module.getContext());
   unsigned argument = graph->getNumArguments();
@@ -350,15 +217,14 @@ FailureOr<Instrumented> onnxquant::instrument(ModuleOp module,
       atStart, graph->getLoc(), MemRefType::get({result.words}, b.getI64Type()),
       body.getArgument(argument));
   // Backwards, so that observers of arguments stand in the arguments' order.
-  for (auto [value, observer] : llvm::reverse(llvm::zip(*values, observers)))
-    if (observer.isObserved() && !(observer.isMember && observer.derivation))
-      addObserver(value, observer, observers, state);
+  for (auto [value, observer] :
+       llvm::reverse(llvm::zip(*values, result.observers)))
+    addObserver(value, observer, state);
   Operation *end = body.getTerminator();
   OpBuilder atEnd(end);
   Value statistics = onnxq::StatisticsOp::create(atEnd, graph->getLoc(), words,
                                                  state.getState());
   end->insertOperands(end->getNumOperands(), statistics);
-  result.observers = std::move(observers);
   return result;
 }
 
@@ -501,7 +367,6 @@ struct Instrument : public onnxquant::impl::InstrumentBase<Instrument> {
     spec.nodes.assign(nodes.begin(), nodes.end());
     spec.bins = bins;
     spec.batch = batch;
-    spec.derive = derive;
     nameTensors(getOperation());
     if (form == "onnx") {
       FailureOr<int64_t> count = instrumentWithNodes(getOperation(), spec);
@@ -518,7 +383,7 @@ struct Instrument : public onnxquant::impl::InstrumentBase<Instrument> {
     FailureOr<Instrumented> result = instrument(getOperation(), spec);
     if (failed(result))
       return signalPassFailure();
-    numObserved = result->countObserved();
+    numObserved = result->observers.size();
     numUnnamed = result->unnamed;
   }
 };

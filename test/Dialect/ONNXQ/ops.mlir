@@ -20,6 +20,19 @@ func.func @buffer(%x: memref<?xf32>, %state: memref<99xi64>) {
   return
 }
 
+// CHECK-LABEL: func.func @parts
+func.func @parts(%x: memref<1x8x4x4xf32>, %i: index, %scratch: memref<256xi64>, %state: memref<999xi64>) {
+  // CHECK: onnxq.observe_begin %[[S:.*]] into %{{.*}} {bins = 16 : i64, channels = 8 : i64, first = 1 : i64, offset = 1 : i64, parts = 1 : i64} : memref<256xi64>, memref<999xi64>
+  onnxq.observe_begin %scratch into %state {bins = 16 : i64, channels = 8 : i64, first = 1 : i64, offset = 1 : i64, parts = 1 : i64} : memref<256xi64>, memref<999xi64>
+  // CHECK: onnxq.observe_slice %{{.*}}[%{{.*}}, %{{.*}}] with %[[S]] : memref<1x8x4x4xf32>, memref<256xi64>
+  onnxq.observe_slice %x[%i, %i] with %scratch : memref<1x8x4x4xf32>, memref<256xi64>
+  // CHECK: onnxq.observe_rows %{{.*}}[%{{.*}}] at %{{.*}} with %[[S]] {outer = 32 : i64, rows = 4 : i64} : memref<1x8x4x4xf32>, memref<256xi64>
+  onnxq.observe_rows %x[%i] at %i with %scratch {outer = 32 : i64, rows = 4 : i64} : memref<1x8x4x4xf32>, memref<256xi64>
+  // CHECK: onnxq.observe_end %[[S]] : memref<256xi64>
+  onnxq.observe_end %scratch : memref<256xi64>
+  return
+}
+
 // CHECK-LABEL: func.func @lookup
 func.func @lookup(%x: tensor<1x8xi8>, %table: tensor<256xui8>) -> tensor<1x8xui8> {
   // CHECK: onnxq.lookup %{{.*}} in %{{.*}} : tensor<1x8xi8>, tensor<256xui8> -> tensor<1x8xui8>

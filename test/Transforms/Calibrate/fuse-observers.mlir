@@ -9,9 +9,9 @@
 // CHECK-LABEL: func.func @rows
 // CHECK-SAME: %[[X:.*]]: memref<1x64x64x32xf32>, %[[B:.*]]: memref<32xf32>
 // CHECK-NOT: memref.alloc() : memref<1x64x64x32xf32>
-// CHECK: %[[SX:.*]] = memref.alloc() : memref<464xi32>
+// CHECK: %[[SX:.*]] = memref.alloc() {alignment = 64 : i64} : memref<{{[0-9]+}}xi64>
 // CHECK: onnxq.observe_begin %[[SX]]
-// CHECK: %[[SY:.*]] = memref.alloc() : memref<464xi32>
+// CHECK: %[[SY:.*]] = memref.alloc() {alignment = 64 : i64} : memref<{{[0-9]+}}xi64>
 // CHECK: %[[SMALL:.*]] = memref.alloc() {alignment = 64 : i64} : memref<4096xf32>
 // CHECK: scf.for
 // CHECK: scf.for %{{.*}} = %{{.*}} to %c4096{{.*}} step %c128

@@ -107,42 +107,4 @@ def ONNXQ_PackingAttr : AttrDef<ONNXQ_Dialect, "Packing"> {
   let genVerifyDecl = 1;
 }
 
-def ONNXQ_MembersAttr : AttrDef<ONNXQ_Dialect, "Members"> {
-  let mnemonic = "members";
-  let summary = "tensors whose histograms are made with another one's";
-  let description = [{
-    One tensor, or two: the first is the observed one times its factor, plus its
-    addend, and no less than its lower and no more than its upper bound; the
-    second is the same of the first. All of these but one do nothing: a factor
-    of 1, an addend of -0, the largest numbers as bounds. Their records are at `offsets`. Those
-    with `channels` have so many and observers of their own, which stand behind;
-    those with none have bins only.
-
-    - C1: there are one or two members, and as many of all numbers, which are
-      f32.
-    - C2: factors and addends are finite, no factor is zero, and no lower bound
-      is above the upper one.
-
-    Example:
-
-    ```mlir
-    #onnxq.members<offsets = [1200, 3400], channels = [0, 8], factors = [2.5 : f32, 1.0 : f32], addends = [-0.0 : f32, -0.0 : f32], lowers = [-3.40282347E+38 : f32, 0.0 : f32], uppers = [3.40282347E+38 : f32, 6.0 : f32]>
-    ```
-  }];
-  let parameters = (ins "::mlir::DenseI64ArrayAttr":$offsets,
-    "::mlir::DenseI64ArrayAttr":$channels, "::mlir::ArrayAttr":$factors,
-    "::mlir::ArrayAttr":$addends, "::mlir::ArrayAttr":$lowers,
-    "::mlir::ArrayAttr":$uppers);
-  let extraClassDeclaration = [{
-    /// A number of one of the lists.
-    static float numberOf(::mlir::ArrayAttr list, int64_t member) {
-      return ::llvm::cast<::mlir::FloatAttr>(list[member])
-          .getValue()
-          .convertToFloat();
-    }
-  }];
-  let assemblyFormat = "`<` struct(params) `>`";
-  let genVerifyDecl = 1;
-}
-
 #endif // ONNXQUANT_DIALECT_ONNXQ_ATTRIBUTES_TD

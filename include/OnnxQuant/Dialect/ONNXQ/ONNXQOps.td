@@ -40,18 +40,12 @@ def ONNXQ_ObserveOp : ONNXQ_Op<"observe", [MemoryEffects<[MemRead, MemWrite]>]> 
     many there are, extremes, sums (also by channel along `channel_axis`) and,
     if `bins` is not zero, a histogram over -2^e to 2^e. NaN, infinities and
     magnitudes of 1e38 and more are counted and take no part in the rest. The
-    record's form is in ObserverLayout.h. With `bins_only` only the histogram is
-    made; the record has one channel then. With `members` the histograms of
-    other tensors are made with it, too; the record is a whole one then, all of
-    whose other words are made by another observer that stands before.
+    record's form is in ObserverRecord.h.
 
     - C1: `channel_axis` is -1 (none) or an axis of the tensor.
     - C2: the size along `channel_axis` is `channels`; without an axis it is 1.
     - C3: `bins` is 0 or a power of two from 16 to 65536.
     - C4: the record lies within the state.
-    - C5: `bins_only` needs bins.
-    - C6: `members` needs `bins_only`, and the members' records lie within the
-      state.
 
     Example:
 
@@ -61,36 +55,35 @@ def ONNXQ_ObserveOp : ONNXQ_Op<"observe", [MemoryEffects<[MemRead, MemWrite]>]> 
   }];
   let arguments = (ins StrAttr:$name, AnyShaped:$input, ONNXQ_Words:$state,
     I64Attr:$offset, I64Attr:$channel_axis, I64Attr:$channels, I64Attr:$bins,
-    I64Attr:$parts, UnitAttr:$bins_only,
-    OptionalAttr<ONNXQ_MembersAttr>:$members);
+    I64Attr:$parts);
   let assemblyFormat =
     "$name $input `into` $state attr-dict `:` type($input) `,` type($state)";
   let hasVerifier = 1;
 }
 
-/// What the ops that observe a buffer in parts share.
+def ONNXQ_Scratch : StaticShapeMemRefOf<[I64]>;
+
+/// Ops that observe a buffer in parts, while it is computed.
 class ONNXQ_PartialOp<string mnemonic>
-    : ONNXQ_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
-  dag shared = (ins MemRefRankOf<[I32], [1]>:$scratch, ONNXQ_Words:$state,
-    I64Attr:$offset, I64Attr:$channels, I64Attr:$bins, I64Attr:$parts,
-    UnitAttr:$bins_only, OptionalAttr<ONNXQ_MembersAttr>:$members);
-}
+    : ONNXQ_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]>;
 
 def ONNXQ_ObserveBeginOp : ONNXQ_PartialOp<"observe_begin"> {
-  let summary = "begin to observe a tensor in slices";
+  let summary = "begin to observe a tensor in parts";
   let description = [{
-    Prepares the record and clears `scratch`, which has room for four histograms
-    with one bin more, and for sums that wait (ObserverTiles.mlir). `first` is
-    the tensor's first dimension. What the other attributes mean is told by
-    `onnxq.observe`.
+    Prepares the record and `scratch`, in which sums and counts wait for
+    `onnxq.observe_end`. How large it is, `countScratchWords` tells
+    (Observers.h). `first` is the tensor's first dimension. What the other
+    attributes mean is told by `onnxq.observe`.
 
     Example:
 
     ```mlir
-    onnxq.observe_begin %scratch into %state {bins = 16 : i64, channels = 8 : i64, first = 1 : i64, offset = 1 : i64, parts = 1 : i64} : memref<156xi32>, memref<999xi64>
+    onnxq.observe_begin %scratch into %state {bins = 16 : i64, channels = 8 : i64, first = 1 : i64, offset = 1 : i64, parts = 1 : i64} : memref<256xi64>, memref<999xi64>
     ```
   }];
-  let arguments = !con(shared, (ins I64Attr:$first));
+  let arguments = (ins ONNXQ_Scratch:$scratch, ONNXQ_Words:$state,
+    I64Attr:$offset, I64Attr:$channels, I64Attr:$bins, I64Attr:$parts,
+    I64Attr:$first);
   let assemblyFormat =
     "$scratch `into` $state attr-dict `:` type($scratch) `,` type($state)";
 }
@@ -99,57 +92,55 @@ def ONNXQ_ObserveSliceOp : ONNXQ_PartialOp<"observe_slice"> {
   let summary = "count what one channel of one sample holds";
   let description = [{
     Adds the elements of `buffer` at `[outer, channel]` of its first two
-    dimensions to the record; the channel axis is the second.
+    dimensions; the channel axis is the second.
 
     Example:
 
     ```mlir
-    onnxq.observe_slice %x[%n, %c] with %scratch into %state {bins = 16 : i64, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : memref<1x8x4x4xf32>, memref<156xi32>, memref<999xi64>
+    onnxq.observe_slice %x[%n, %c] with %scratch : memref<1x8x4x4xf32>, memref<256xi64>
     ```
   }];
-  let arguments = !con((ins StaticShapeMemRefOf<[F32]>:$buffer, Index:$outer,
-    Index:$channel), shared);
+  let arguments = (ins StaticShapeMemRefOf<[F32]>:$buffer, Index:$outer,
+    Index:$channel, ONNXQ_Scratch:$scratch);
   let assemblyFormat = [{
-    $buffer `[` $outer `,` $channel `]` `with` $scratch `into` $state attr-dict
-    `:` type($buffer) `,` type($scratch) `,` type($state)
+    $buffer `[` $outer `,` $channel `]` `with` $scratch attr-dict `:`
+    type($buffer) `,` type($scratch)
   }];
 }
 
 def ONNXQ_ObserveRowsOp : ONNXQ_PartialOp<"observe_rows"> {
   let summary = "count what some rows hold, the channel axis being the last";
   let description = [{
-    Adds `rows` rows of a tensor, from number `row` of `outer` rows on, to the
-    record. Their elements begin at element `place` of the buffer and belong to
-    one sample. Up to 256 rows are taken at once.
+    Adds `rows` rows of a tensor, from number `row` of `outer` rows on. Their
+    elements begin at element `place` of the buffer and belong to one sample.
 
     Example:
 
     ```mlir
-    onnxq.observe_rows %x[%place] at %row with %scratch into %state {bins = 16 : i64, channels = 8 : i64, offset = 1 : i64, outer = 16 : i64, parts = 1 : i64, rows = 4 : i64} : memref<1x4x4x8xf32>, memref<156xi32>, memref<999xi64>
+    onnxq.observe_rows %x[%place] at %row with %scratch {outer = 16 : i64, rows = 4 : i64} : memref<1x4x4x8xf32>, memref<256xi64>
     ```
   }];
-  let arguments = !con((ins StaticShapeMemRefOf<[F32]>:$buffer, Index:$place,
-    Index:$row), shared, (ins I64Attr:$rows, I64Attr:$outer));
+  let arguments = (ins StaticShapeMemRefOf<[F32]>:$buffer, Index:$place,
+    Index:$row, ONNXQ_Scratch:$scratch, I64Attr:$rows, I64Attr:$outer);
   let assemblyFormat = [{
-    $buffer `[` $place `]` `at` $row `with` $scratch `into` $state attr-dict
-    `:` type($buffer) `,` type($scratch) `,` type($state)
+    $buffer `[` $place `]` `at` $row `with` $scratch attr-dict `:`
+    type($buffer) `,` type($scratch)
   }];
 }
 
 def ONNXQ_ObserveEndOp : ONNXQ_PartialOp<"observe_end"> {
-  let summary = "end to observe a tensor in slices";
+  let summary = "end to observe a tensor in parts";
   let description = [{
-    Adds the histograms and sums in `scratch` to the record's.
+    Adds what waits in `scratch` to the record.
 
     Example:
 
     ```mlir
-    onnxq.observe_end %scratch into %state {bins = 16 : i64, channels = 8 : i64, offset = 1 : i64, parts = 1 : i64} : memref<156xi32>, memref<999xi64>
+    onnxq.observe_end %scratch : memref<256xi64>
     ```
   }];
-  let arguments = shared;
-  let assemblyFormat =
-    "$scratch `into` $state attr-dict `:` type($scratch) `,` type($state)";
+  let arguments = (ins ONNXQ_Scratch:$scratch);
+  let assemblyFormat = "$scratch attr-dict `:` type($scratch)";
 }
 
 def ONNXQ_StatisticsOp : ONNXQ_Op<"statistics", [MemoryEffects<[MemRead]>]> {

@@ -3,10 +3,9 @@
 #ifndef ONNXQUANT_TRANSFORMS_CALIBRATE_INSTRUMENT_H
 #define ONNXQUANT_TRANSFORMS_CALIBRATE_INSTRUMENT_H
 
-#include "OnnxQuant/Support/ObserverLayout.h"
+#include "OnnxQuant/Support/ObserverRecord.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,55 +25,14 @@ struct InstrumentSpec {
   int64_t bins = 0;
   /// Samples that a run can hold at most.
   int64_t batch = 1;
-  /// Whether records that follow from others are left out of the state.
-  bool derive = false;
-};
-
-/// How the record of a tensor follows from those of others.
-struct Derivation {
-  /// It holds each element of one tensor `times` times; the elements of all,
-  /// whose channels follow each other if `byChannel`; those of one times, or
-  /// plus, a number.
-  enum class Kind { Repeated, Joined, Scaled, Shifted };
-  Kind kind = Kind::Repeated;
-  int64_t times = 1;
-  bool byChannel = false;
-  float number = 0;
-  /// The numbers of the others' observers.
-  std::vector<int64_t> sources;
-
-  /// Whether the elements are those of the others: then the histogram follows
-  /// too.
-  bool isMoved() const { return kind <= Kind::Joined; }
 };
 
 struct Observer {
   std::string name;
   int64_t channelAxis = -1;
   ObserverLayout layout;
-  /// Whether nobody asked for the tensor, but for one that is derived from it.
-  bool isHidden = false;
-  std::optional<Derivation> derivation;
-  /// The numbers of tensors whose histograms are made with this one's, each
-  /// made of the one before.
-  std::vector<int64_t> members;
-  /// Whether another one makes this one's histogram; and what bounds its
-  /// elements, where it isn't derived.
-  bool isMember = false;
-  float lower = -std::numeric_limits<float>::max();
-  float upper = std::numeric_limits<float>::max();
-  /// The first word of what is observed, if anything is.
+  /// The first word of the record.
   int64_t offset = 0;
-
-  /// Whether only the histogram is observed, and the rest is derived.
-  bool hasBinsOnly() const {
-    return derivation && !derivation->isMoved() && layout.bins > 0;
-  }
-  bool isObserved() const { return !derivation || hasBinsOnly(); }
-  /// Of what is observed.
-  ObserverLayout observedLayout() const {
-    return {hasBinsOnly() ? 1 : layout.channels, layout.bins, layout.parts};
-  }
 };
 
 struct Instrumented {
@@ -83,12 +41,6 @@ struct Instrumented {
   int64_t words = 1;
   /// Tensors that could not be observed, having no name.
   int64_t unnamed = 0;
-
-  int64_t countObserved() const {
-    return llvm::count_if(observers, [](const Observer &observer) {
-      return observer.isObserved();
-    });
-  }
 };
 
 /// The graph's function: the entry point's, or the only one. Errors are

@@ -19,13 +19,13 @@ def Instrument : Pass<"onnx-instrument", "::mlir::ModuleOp"> {
       onnx.Return %y : tensor<1x4x8x8xf32>
     }
     // becomes
-    func.func @main_graph(%x: tensor<1x3x8x8xf32>, %n: tensor<1xi64>) -> (tensor<1x4x8x8xf32>, tensor<197xi64>) {
-      %state = onnxq.state %n : tensor<1xi64> -> memref<197xi64>
-      onnxq.observe "x" %x into %state {bins = 0 : i64, channel_axis = 1 : i64, channels = 3 : i64, offset = 1 : i64, parts = 1 : i64} : tensor<1x3x8x8xf32>, memref<197xi64>
+    func.func @main_graph(%x: tensor<1x3x8x8xf32>, %n: tensor<1xi64>) -> (tensor<1x4x8x8xf32>, tensor<131xi64>) {
+      %state = onnxq.state %n : tensor<1xi64> -> memref<131xi64>
+      onnxq.observe "x" %x into %state {bins = 0 : i64, channel_axis = 1 : i64, channels = 3 : i64, offset = 1 : i64, parts = 1 : i64} : tensor<1x3x8x8xf32>, memref<131xi64>
       %y = "onnx.Conv"(%x, %w, %b) {onnx_result_names = ["y"]} : ...
-      onnxq.observe "y" %y into %state {...} : tensor<1x4x8x8xf32>, memref<197xi64>
-      %words = onnxq.statistics %state : memref<197xi64> -> tensor<197xi64>
-      onnx.Return %y, %words : tensor<1x4x8x8xf32>, tensor<197xi64>
+      onnxq.observe "y" %y into %state {...} : tensor<1x4x8x8xf32>, memref<131xi64>
+      %words = onnxq.statistics %state : memref<131xi64> -> tensor<131xi64>
+      onnx.Return %y, %words : tensor<1x4x8x8xf32>, tensor<131xi64>
     }
     ```
 
@@ -53,8 +53,6 @@ def Instrument : Pass<"onnx-instrument", "::mlir::ModuleOp"> {
       "bins of the histograms, a power of two; 0 for none">,
     Option<"batch", "batch", "int64_t", "1",
       "samples that a run can hold at most">,
-    Option<"derive", "derive", "bool", "false",
-      "leave out what follows from other observers, as calibration does">,
   ];
   let statistics = [
     Statistic<"numObserved", "observed", "Tensors that are observed">,
@@ -75,14 +73,14 @@ def FuseObservers : Pass<"onnxq-fuse-observers", "::mlir::ModuleOp"> {
     linalg.generic {...} ins(%a : memref<1x8x96x96xf32>) outs(%b : memref<1x8x96x96xf32>) {...}
     onnxq.observe "b" %b into %state {...} : memref<1x8x96x96xf32>, memref<999xi64>
     // becomes
-    onnxq.observe_begin %scratch into %state {...} : memref<1xi32>, memref<999xi64>
+    onnxq.observe_begin %scratch into %state {...} : memref<256xi64>, memref<999xi64>
     scf.for %n = %c0 to %c1 step %c1 {
       scf.for %c = %c0 to %c8 step %c1 {
         linalg.generic {...} ins(%sliceOfA : ...) outs(%sliceOfB : ...) {...}
-        onnxq.observe_slice %b[%n, %c] with %scratch into %state {...} : ...
+        onnxq.observe_slice %b[%n, %c] with %scratch : ...
       }
     }
-    onnxq.observe_end %scratch into %state {...} : memref<1xi32>, memref<999xi64>
+    onnxq.observe_end %scratch : memref<256xi64>
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
@@ -95,30 +93,20 @@ def FuseObservers : Pass<"onnxq-fuse-observers", "::mlir::ModuleOp"> {
 }
 
 def LowerObservers : Pass<"onnxq-lower-observers", "::mlir::ModuleOp"> {
-  let summary = "turn observers of buffers into calls of vectorized loops";
+  let summary = "turn observers of buffers into calls of functions";
   let description = [{
-    Each `onnxq.observe` of a buffer becomes a call of a function that is added
-    to the module once: it reads the buffer tile by tile, updates extremes and
-    sums in vectors, and while the tile is in the cache adds it to the
-    histogram. Sums are exact, and so the same whichever instructions they are
-    made of.
+    Each observer of a buffer becomes a call of a function of Observers.h, which
+    code that is loaded into this process finds.
 
     ```mlir
-    onnxq.observe "x" %buffer into %state {...} : memref<1x3x8x8xf32>, memref<197xi64>
+    onnxq.observe "x" %buffer into %state {...} : memref<1x3x8x8xf32>, memref<131xi64>
     // becomes
-    call @onnxq_observe(%flat, %c1, %c1, %c3, %c64, %state, %c1, %c1, %c0, %scratch) : ...
+    call @onnxq_observe(%x, %c1, %c1, %c3, %c64, %words, %c1, %c0, %c1) : (!llvm.ptr, i64, ...) -> ()
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
-    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
-  let options = [
-    Option<"fma", "fma", "bool", "true",
-      "the processor multiplies and adds in one step">,
-    Option<"ifma", "ifma", "bool", "false",
-      "the processor has AVX-512's products of 52-bit integers">,
-  ];
+    "::mlir::memref::MemRefDialect"];
 }
 
 def Calibrate : PassWithGroups<"onnx-calibrate", "::mlir::ModuleOp"> {
