@@ -12,7 +12,7 @@ import growth_models
 import harness
 
 # Of each family the smaller size, which takes long enough to be measured.
-SIZES = {"concat": 250, "split": 500, "outputs": 500, "inputs": 500, "initializers": 500, "chain": 500}
+SIZES = {"concat": 64, "split": 250, "outputs": 500, "inputs": 500, "initializers": 500, "chain": 500}
 FACTOR, MOST, LEAST_SECONDS, ROOM_MB = 4, 8, 0.4, 400
 
 
