@@ -1,13 +1,13 @@
 #!/usr/bin/env -S /usr/bin/python3
 """Compiled code on inputs that nobody meant: ops of open sizes with random shapes, values and empty tensors.
 
-Models of one node, all sizes open, come from the cases of the other suites and from the ONNX backend data,
-which has every operator. Each is compiled with and
+Models of one node, all sizes open, come from the cases of the other suites; with `--all`, from the ONNX
+backend data, too, which has every operator. Each is compiled with and
 without `--check-bounds`. Both get the same inputs, which end at a page that can't be read: they must end
 alike, with the same bytes or the same error, and never by a signal, by a check of a buffer that only one
 of them has, or not at all. Results are compared with nothing else here.
 
-    opfuzz.py [--runs N] [--seed N] [--filter TEXT] [--keep DIR]
+    opfuzz.py [--runs N] [--seed N] [--filter TEXT] [--keep DIR] [--all]
 
 A finding is kept as a folder with the model and its inputs as .npy files.
 """
@@ -216,7 +216,7 @@ def backend():
     return found
 
 
-def sources():
+def sources(everything):
     for add in (exec_tensor.add_types, exec_tensor.add_layout, exec_tensor.add_padding, exec_tensor.add_indexing,
                 exec_tensor.add_resizes, exec_tensor.add_grids):
         add()
@@ -224,7 +224,7 @@ def sources():
         add()
     for add in (badrun.add_indices, badrun.add_counts, badrun.add_division, badrun.add_shapes, badrun.add_empties, badrun.add_unbounded):
         add()
-    return {**exec_tensor.CASES, **exec_nn.CASES, **badrun.CASES, **backend()}
+    return {**exec_tensor.CASES, **exec_nn.CASES, **badrun.CASES, **(backend() if everything else {})}
 
 
 def judge(runtime, folder, name, case, options, seed, runs):
@@ -261,11 +261,12 @@ def main():
     parser.add_argument("--seed", type=int, default=21)
     parser.add_argument("--filter", default="")
     parser.add_argument("--keep", default="")
+    parser.add_argument("--all", action="store_true", help="the backend data's operators, too")
     options = parser.parse_args()
     require_tools()
     tally = Tally()
     tally.result("the runtime's structures", None if limits() else "the header has other numbers")
-    cases = {name: case for name, case in sources().items() if options.filter in name}
+    cases = {name: case for name, case in sources(options.all).items() if options.filter in name}
     chosen = list(cases)
     np.random.default_rng(options.seed).shuffle(chosen)
     # One case per op first, then others.
