@@ -4,7 +4,9 @@
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Export/Export.h"
 #include "OnnxQuant/Import/Import.h"
+#include "OnnxQuant/Support/Nesting.h"
 #include "OnnxQuant/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -69,6 +71,33 @@ static std::string checkText(ModuleOp module, MLIRContext *context,
   if (parseSourceString<ModuleOp>(text, context))
     return "";
   return "the text doesn't parse again: " + handler.take();
+}
+
+CaseResult onnxquant::fuzz::runText(StringRef text) {
+  CaseResult result;
+  if (mlirNestsDeeper(text, mostMlirDepth)) {
+    result.error = "is nested too deep";
+    return result;
+  }
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  context.loadDialect<onnx::ONNXDialect, func::FuncDialect>();
+  SilentHandler handler(&context);
+  auto module = parseSourceString<ModuleOp>(text, &context);
+  result.error = handler.take();
+  if (!module) {
+    if (result.error.empty())
+      result.problem = "parsing fails without an error";
+    return result;
+  }
+  result.outcome = Outcome::Imported;
+  result.problem = checkText(*module, &context, handler);
+  if (!result.problem.empty())
+    return result;
+  if (succeeded(infer(*module, /*dynamicBatch=*/false)))
+    result.outcome = Outcome::Inferred;
+  else if (handler.take().empty())
+    result.problem = "shape inference fails without an error";
+  return result;
 }
 
 CaseResult onnxquant::fuzz::runModel(ArrayRef<char> bytes, StringRef scratch) {

@@ -26,6 +26,9 @@ struct CaseResult {
 /// Runs one model; `scratch` is a file that may be written, and is removed.
 CaseResult runModel(llvm::ArrayRef<char> bytes, llvm::StringRef scratch);
 
+/// Reads a model's text, and what it prints as, again.
+CaseResult runText(llvm::StringRef text);
+
 } // namespace onnxquant::fuzz
 
 #endif // ONNXQUANT_FUZZ_MODELCASE_H

@@ -109,6 +109,7 @@ void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
 static void addLoopPasses(OpPassManager &pm, const CompileOptions &options) {
   LowerKernelsOptions kernels;
   kernels.threads = options.threads;
+  kernels.checkBounds = options.checkBounds;
   pm.addPass(createLowerKernels(kernels));
   pm.addPass(createLowerTransposes());
   if (options.threads > 1)

@@ -11,9 +11,11 @@
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
 #include <exception>
+#include <memory>
 #include <new>
 #include <pthread.h>
 #include <string>
+#include <system_error>
 #include <unistd.h>
 
 using namespace llvm;
@@ -87,12 +89,23 @@ static void onFatalError(void *, const char *text, bool) {
   if (reason.contains_insensitive("out of memory") ||
       reason.contains("Unable to allocate"))
     leave("not enough memory", /*isFault=*/false);
+  if (reason.contains("pthread_create failed"))
+    leave("not enough memory for another thread", /*isFault=*/false);
   leave("LLVM can't go on: " + reason, /*isFault=*/true);
 }
 
-static void onNoMemory(void *, const char *, bool) {
+/// Memory for the last words.
+static std::unique_ptr<char[]> reserve;
+static constexpr size_t reserveBytes = 256 * 1024;
+
+/// Before an exception is thrown, which a thread may keep to itself.
+static void onFullHeap() {
+  std::set_new_handler(nullptr);
+  reserve.reset();
   leave("not enough memory", /*isFault=*/false);
 }
+
+static void onNoMemory(void *, const char *, bool) { onFullHeap(); }
 
 static void onTerminate() {
   if (std::exception_ptr thrown = std::current_exception()) {
@@ -100,6 +113,9 @@ static void onTerminate() {
       std::rethrow_exception(thrown);
     } catch (const std::bad_alloc &) {
       leave("not enough memory", /*isFault=*/false);
+    } catch (const std::system_error &error) {
+      // A thread that the system refuses.
+      leave(error.what(), /*isFault=*/false);
     } catch (const std::exception &exception) {
       leave(exception.what(), /*isFault=*/true);
     } catch (...) {
@@ -136,6 +152,8 @@ void onnxquant::installCrashHandler(int argc, const char *const *argv,
   install_fatal_error_handler(onFatalError, nullptr);
   install_bad_alloc_error_handler(onNoMemory, nullptr);
   std::set_terminate(onTerminate);
+  reserve = std::make_unique<char[]>(reserveBytes);
+  std::set_new_handler(onFullHeap);
 #if LLVM_ADDRESS_SANITIZER_BUILD
   // The sanitizer says more.
   return;

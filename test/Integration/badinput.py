@@ -13,6 +13,7 @@ import tempfile
 
 import harness
 import hostile
+import numpy
 
 SECONDS = 5
 MEGABYTES = 500
@@ -264,22 +265,32 @@ def little_memory(folder, tally):
     shapes = [hostile.info("x", (4096, 4096))], [hostile.info("y", (4096, 8192))]
     model = place / "large.onnx"
     model.write_bytes(hostile.model([hostile.node("MatMul", ["x", "w"], ["y"])], *shapes, [weight]).SerializeToString())
+    small, data = place / "small.onnx", place / "x.npy"
+    nodes = [hostile.node("Sin", [f"t{i}" if i else "x"], [f"t{i + 1}"], name=f"n{i}") for i in range(40)]
+    small.write_bytes(hostile.model(nodes, outputs=[hostile.info("t40")]).SerializeToString())
+    numpy.save(data, numpy.zeros((4, 2, 3), "float32"))
+
+    def judge(title, command, limit):
+        outcome = harness.run(
+            [harness.ONNXQ, *command], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        )
+        # Below what the libraries take, the system's loader has the word.
+        loaded = outcome.status != 127
+        refused = outcome.status == 1 and "error:" in outcome.stderr and "fault of OnnxQuant" not in outcome.stderr
+        problem = None if outcome.status == 0 or refused or not loaded else f"{outcome.ended()}: {outcome.stderr.strip()[:200]}"
+        tally.result(f"{title} in {limit >> 20} MiB", problem)
+
     for limit in (400 << 20, 600 << 20, 900 << 20):
-        for name, command in {
-            "info": ["info", model],
-            "preprocess": ["preprocess", model, "-o", place / "p.onnx"],
-            "compile": ["compile", model, "-o", place / "m.o"],
-            "run": ["run", model, "--random-seed", "1"],
-            "quantize": ["quantize", model, "-o", place / "q.onnx", "--dynamic"],
-        }.items():
-            outcome = harness.run(
-                [harness.ONNXQ, *command],
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
-            )
-            problem = None
-            if outcome.status not in (0, 1) or (outcome.status == 1 and "error:" not in outcome.stderr):
-                problem = f"{outcome.ended()}: {outcome.stderr.strip()[:200]}"
-            tally.result(f"{name} in {limit >> 20} MiB", problem)
+        judge("info", ["info", model], limit)
+        judge("preprocess", ["preprocess", model, "-o", place / "p.onnx"], limit)
+        judge("compile", ["compile", model, "-o", place / "m.o"], limit)
+        judge("run", ["run", model, "--random-seed", "1"], limit)
+        judge("quantize", ["quantize", model, "-o", place / "q.onnx", "--dynamic"], limit)
+    # Where the heap is full, and where there is no room for the stack of a thread.
+    for megabytes in (390, 488):
+        judge("a small compile", ["compile", small, "-o", place / "s.o"], megabytes << 20)
+        judge("a small run", ["run", small, "--random-seed", "1"], megabytes << 20)
+    judge("a small calibrate", ["calibrate", small, "--data", data, "-o", place / "c.json"], 390 << 20)
 
 
 def unbounded(folder, tally):

@@ -35,13 +35,14 @@ def backend_data():
 
 
 class Outcome:
-    """How a program ended: status, what it wrote, wall seconds and peak resident megabytes."""
+    """How a program ended: status, what it wrote, seconds by the clock and of processors, peak resident megabytes."""
 
-    def __init__(self, status, stdout, stderr, seconds, megabytes, timed_out):
+    def __init__(self, status, stdout, stderr, seconds, processor_seconds, megabytes, timed_out):
         self.status = status
         self.stdout = stdout
         self.stderr = stderr
         self.seconds = seconds
+        self.processor_seconds = processor_seconds
         self.megabytes = megabytes
         self.timed_out = timed_out
 
@@ -81,6 +82,7 @@ def run(command, timeout=60, **options):
             out.read(),
             err.read().decode(errors="replace"),
             seconds,
+            usage.ru_utime + usage.ru_stime,
             usage.ru_maxrss / 1024,
             timed_out,
         )

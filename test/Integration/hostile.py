@@ -305,7 +305,7 @@ def functions(folder):
         op = f"L{level + 1}"
         levels.append(function(f"L{level}", [call(op, names[i], names[i + 1]) for i in range(10)]))
     levels.append(function("L12", [helper.make_node("Relu", ["a"], ["b"])]))
-    yield "functions that multiply", with_functions(levels, "L0")
+    yield "functions that multiply", with_functions(levels, "L0"), "function 'L0'"
 
 
 def cases(folder):

@@ -1,12 +1,13 @@
 #!/usr/bin/env -S /usr/bin/python3
 """Compiled code on inputs that nobody meant: ops of open sizes with random shapes, values and empty tensors.
 
-Models of one node, all sizes open, come from the cases of the other suites. Each is compiled with and
+Models of one node, all sizes open, come from the cases of the other suites; with `--all`, from the ONNX
+backend data, too, which has every operator. Each is compiled with and
 without `--check-bounds`. Both get the same inputs, which end at a page that can't be read: they must end
 alike, with the same bytes or the same error, and never by a signal, by a check of a buffer that only one
 of them has, or not at all. Results are compared with nothing else here.
 
-    opfuzz.py [--runs N] [--seed N] [--filter TEXT] [--keep DIR]
+    opfuzz.py [--runs N] [--seed N] [--filter TEXT] [--keep DIR] [--all]
 
 A finding is kept as a folder with the model and its inputs as .npy files.
 """
@@ -25,12 +26,13 @@ import tempfile
 
 import numpy as np
 import onnx
+from google.protobuf.message import DecodeError
 from onnx.mapping import NP_TYPE_TO_TENSOR_TYPE
 
 import badrun
 import exec_nn
 import exec_tensor
-from harness import ONNXQ, ROOT, Tally, require_tools
+from harness import ONNXQ, ROOT, Tally, backend_data, require_tools
 
 MAX_RANK, MESSAGE = 64, 512
 SECONDS = 20
@@ -166,7 +168,55 @@ def keep(folder, case, seed, place):
         np.save(place / f"{index}.npy", mutate(np.asarray(array), rng))
 
 
-def sources():
+class BackendCase:
+    """A model of one node of the backend data, with its inputs."""
+
+    def __init__(self, path):
+        self.model = onnx.load(str(path / "model.onnx"))
+        self.op = self.model.graph.node[0].op_type
+        data = path / "test_data_set_0"
+        self.operands = [self.read(data / f"input_{i}.pb") for i in range(len(self.model.graph.input))]
+        self.results = [self.read(data / f"output_{i}.pb") for i in range(len(self.model.graph.output))]
+
+    @staticmethod
+    def read(path):
+        return onnx.numpy_helper.to_array(onnx.TensorProto.FromString(path.read_bytes()))
+
+    def write(self, folder, form):
+        ends = [*self.model.graph.input, *self.model.graph.output]
+        for index, (info, array) in enumerate(zip(ends, [*self.operands, *self.results])):
+            del info.type.tensor_type.shape.dim[:]
+            for axis in range(array.ndim):
+                info.type.tensor_type.shape.dim.add().dim_param = f"d{index}_{axis}"
+        folder.mkdir(parents=True)
+        onnx.save(self.model, str(folder / "model.onnx"))
+
+    def fits(self):
+        """Whether the node is alone, and all of its tensors are of types that NumPy has."""
+        ends = [*self.model.graph.input, *self.model.graph.output]
+        return len(self.model.graph.node) == 1 and all(
+            info.type.WhichOneof("value") == "tensor_type"
+            and array.dtype in NP_TYPE_TO_TENSOR_TYPE
+            and NP_TYPE_TO_TENSOR_TYPE[array.dtype] == info.type.tensor_type.elem_type
+            and array.nbytes < 1 << 16
+            for info, array in zip(ends, [*self.operands, *self.results])
+        )
+
+
+def backend():
+    """The cases whose files are tensors; others hold sequences."""
+    found = {}
+    for path in sorted((backend_data() / "node").iterdir()):
+        try:
+            case = BackendCase(path)
+        except (OSError, ValueError, TypeError, IndexError, DecodeError):
+            continue
+        if case.fits():
+            found[f"backend_{path.name}"] = case
+    return found
+
+
+def sources(everything):
     for add in (exec_tensor.add_types, exec_tensor.add_layout, exec_tensor.add_padding, exec_tensor.add_indexing,
                 exec_tensor.add_resizes, exec_tensor.add_grids):
         add()
@@ -174,7 +224,7 @@ def sources():
         add()
     for add in (badrun.add_indices, badrun.add_counts, badrun.add_division, badrun.add_shapes, badrun.add_empties, badrun.add_unbounded):
         add()
-    return {**exec_tensor.CASES, **exec_nn.CASES, **badrun.CASES}
+    return {**exec_tensor.CASES, **exec_nn.CASES, **badrun.CASES, **(backend() if everything else {})}
 
 
 def judge(runtime, folder, name, case, options, seed, runs):
@@ -211,11 +261,12 @@ def main():
     parser.add_argument("--seed", type=int, default=21)
     parser.add_argument("--filter", default="")
     parser.add_argument("--keep", default="")
+    parser.add_argument("--all", action="store_true", help="the backend data's operators, too")
     options = parser.parse_args()
     require_tools()
     tally = Tally()
     tally.result("the runtime's structures", None if limits() else "the header has other numbers")
-    cases = {name: case for name, case in sources().items() if options.filter in name}
+    cases = {name: case for name, case in sources(options.all).items() if options.filter in name}
     chosen = list(cases)
     np.random.default_rng(options.seed).shuffle(chosen)
     # One case per op first, then others.

@@ -268,7 +268,9 @@ def LowerKernels : Pass<"onnxq-lower-kernels", "::mlir::ModuleOp"> {
     applies the epilogue to them. The last tile of rows begins earlier and
     computes some rows again; the last panel of columns has a tile of its own.
     Places around the input are read from a row of zeros. `threads` decides on
-    the size of some blocks, never on a result.
+    the size of some blocks, never on a result. With `check-bounds`, what is read
+    and written by pointers (x86's tiles, loads ahead on RISC-V) is checked by
+    `cf.assert`; `onnxq-check-bounds` sees the rest.
 
     ```mlir
     onnxq.contract ins(%x, %w : memref<64x32xf32>, memref<512xf32>) outs(%y : memref<64x16xf32>) ...
@@ -283,11 +285,14 @@ def LowerKernels : Pass<"onnxq-lower-kernels", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+    "::mlir::cf::ControlFlowDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
   let options = [
     Option<"threads", "threads", "int64_t", "1",
            "threads that share a kernel: its blocks are cut for so many">,
+    Option<"checkBounds", "check-bounds", "bool", "false",
+           "check accesses by pointers">,
   ];
   let statistics = [
     Statistic<"numLowered", "lowered", "Kernels that became loops">,

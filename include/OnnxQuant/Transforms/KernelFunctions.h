@@ -27,6 +27,8 @@ inline constexpr llvm::StringLiteral threadsAttr = "onnxq.threads";
 /// On a module: it has products of x86's tiles, which a process asks its system
 /// for.
 inline constexpr llvm::StringLiteral tilesAttr = "onnxq.tiles";
+/// On a module while its kernels are lowered: accesses by pointers are checked.
+inline constexpr llvm::StringLiteral checkPointersAttr = "onnxq.check_pointers";
 /// On a module: its nodes that no kernel computes, each with its op and what it
 /// runs as: loops, or float where its operands are quantized.
 inline constexpr llvm::StringLiteral withoutKernelAttr = "onnxq.without_kernel";

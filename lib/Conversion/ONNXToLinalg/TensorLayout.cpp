@@ -29,15 +29,17 @@ struct LowerTranspose : OpLowering<onnx::TransposeOp> {
 // Concat and Split
 //===----------------------------------------------------------------------===//
 
+/// Parts of one tensor that are put into it or taken from it one by one: to
+/// decide which of them can be in place takes time that grows faster than their
+/// number.
+static constexpr size_t mostParts = 32;
+
 struct LowerConcat : OpLowering<onnx::ConcatOp> {
   using OpLowering::OpLowering;
   Results lower(onnx::ConcatOp op, Operands operands,
                 Emitter &e) const override {
     if (operands.size() == 1)
       return SmallVector<Value>{operands[0].value};
-    // Parts are put into a tensor one after the other, and to decide which of
-    // them can be in place takes time that grows faster than their number.
-    constexpr size_t mostParts = 32;
     SmallVector<Tensor> parts(operands.all());
     while (parts.size() > mostParts) {
       SmallVector<Tensor> joined;
@@ -122,21 +124,47 @@ struct LowerSplit : OpLowering<onnx::SplitOp> {
                 Emitter &e) const override {
     Tensor input = operands[0];
     int64_t axis = normalAxis(op.getAxis(), input.rank());
+    Sizes pieces = pieceSizes(e, op, operands[1], e.sizes(input)[axis]);
+    SmallVector<Value> results;
+    takeAll(op, input, axis, pieces, e, results);
+    return results;
+  }
+
+private:
+  /// Takes the next pieces from a part of the input; many of them from copies
+  /// of parts of it.
+  static void takeAll(onnx::SplitOp op, Tensor input, int64_t axis,
+                      ArrayRef<OpFoldResult> pieces, Emitter &e,
+                      SmallVectorImpl<Value> &results) {
+    size_t each = 1;
+    while (llvm::divideCeil(pieces.size(), each) > mostParts)
+      each *= mostParts;
     Sizes sizes = e.sizes(input);
     Sizes offsets(sizes.size(), e.getIndexAttr(0));
-    Sizes pieces = pieceSizes(e, op, operands[1], sizes[axis]);
-    SmallVector<Value> results;
-    for (auto [number, piece] : llvm::enumerate(pieces)) {
-      sizes[axis] = piece;
-      if (isa<NoneType>(op->getResult(number).getType()))
+    for (size_t first = 0; first < pieces.size(); first += each) {
+      auto group = pieces.slice(first, std::min(each, pieces.size() - first));
+      sizes[axis] = e.getIndexAttr(0);
+      for (OpFoldResult piece : group)
+        sizes[axis] = e.addSize(sizes[axis], piece);
+      unsigned number = results.size();
+      if (each > 1)
+        takeAll(op, copyOf(takePart(e, input, offsets, sizes), e), axis, group,
+                e, results);
+      else if (isa<NoneType>(op->getResult(number).getType()))
         results.push_back(Value());
       else
         results.push_back(
             takePart(e, input, offsets, agreedSizes(e, op, number, sizes))
                 .value);
-      offsets[axis] = e.addSize(offsets[axis], piece);
+      offsets[axis] = e.addSize(offsets[axis], sizes[axis]);
     }
-    return results;
+  }
+
+  static Tensor copyOf(Tensor part, Emitter &e) {
+    Tensor result = e.empty(e.sizes(part), part.elementType);
+    result.value =
+        linalg::CopyOp::create(e, part.value, result.value).getResult(0);
+    return result;
   }
 };
 

@@ -1,9 +1,9 @@
 // Checks every access to a buffer at run time; for tests of the lowerings.
 
-#include "NodeName.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "OnnxQuant/Transforms/KernelFunctions.h"
+#include "OnnxQuant/Transforms/NodeName.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

@@ -1,6 +1,8 @@
 // Gives the compiled graph its C interface: see onnxquant-c/model.h.
 // Enters: the LLVM dialect, the graph as a function over memref descriptors.
-// Leaves: NAME_run, NAME_model and the run's context functions.
+// Leaves: NAME_run, NAME_model and the run's context functions. The graph takes
+// its ends from the caller's arrays: as arguments and results, those of wide
+// graphs would be thousands.
 
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
@@ -17,6 +19,10 @@ using namespace mlir;
 using namespace onnxquant;
 
 static constexpr int32_t abiVersion = 1;
+/// Elements of constant arrays that are set one after the other.
+static constexpr size_t mostInArray = 32;
+/// Calls of a kernel that it may be copied to.
+static constexpr unsigned mostInlined = 16;
 /// The first of constructors that isn't for the system's own libraries.
 static constexpr int32_t loadPriority = 101;
 /// Linux's call of x86-64 that allows a process more state of the processor,
@@ -46,6 +52,9 @@ private:
   void writeLoad();
   Block *askForTiles(LLVM::LLVMFuncOp run);
   void writeRun();
+  void connectEnds();
+  void keepKernels();
+  SmallVector<Value> takeResults(LLVM::ReturnOp result);
   Block *checkWorkspace(LLVM::LLVMFuncOp run, Value workspace, int64_t bytes);
   void passInputs(Value inputs, SmallVectorImpl<Value> &arguments);
   Value placeOutput(unsigned index, Value buffers, Value inWorkspace);
@@ -372,7 +381,84 @@ void EntryWriter::writeLoad() {
       b.getI32ArrayAttr(loadPriority), b.getArrayAttr(zero));
 }
 
+/// The descriptors that the graph returns, each by itself: where there are
+/// several, they are the parts of one value.
+SmallVector<Value> EntryWriter::takeResults(LLVM::ReturnOp result) {
+  Value value = result.getArg();
+  result.erase();
+  if (outputs.size() == 1)
+    return {value};
+  SmallVector<Value> results(outputs.size());
+  SmallVector<Operation *> parts;
+  while (auto part = value.getDefiningOp<LLVM::InsertValueOp>()) {
+    Value &known = results[part.getPosition().front()];
+    if (!known)
+      known = part.getValue();
+    parts.push_back(part);
+    value = part.getContainer();
+  }
+  for (Operation *part : parts)
+    part->erase();
+  return results;
+}
+
+/// Makes the graph a function of a context, a workspace and the arrays of its
+/// inputs and outputs.
+void EntryWriter::connectEnds() {
+  OpBuilder::InsertionGuard guard(b);
+  Region &body = graph.getBody();
+  Block *first = &body.front();
+  Block *entry =
+      b.createBlock(&body, body.begin(), {pointer, pointer, pointer, pointer},
+                    SmallVector<Location>(4, graph.getLoc()));
+  Value runContext = entry->getArgument(0), workspace = entry->getArgument(1);
+  Value buffers = entry->getArgument(3);
+  int64_t workspaceBytes =
+      graph->getAttrOfType<IntegerAttr>(workspaceBytesAttr).getInt();
+  SmallVector<Value> arguments = {
+      runContext, workspace, workspace, number(0), number(workspaceBytes),
+      number(1)};
+  passInputs(entry->getArgument(2), arguments);
+  for (auto [index, offset] : placed) {
+    Value place = placeOutput(index, buffers, fieldAt(workspace, offset));
+    arguments.append({place, place, number(0),
+                      number(countBytes(outputs[index])), number(1)});
+  }
+  for (auto [argument, value] : llvm::zip(first->getArguments(), arguments))
+    argument.replaceAllUsesWith(value);
+  entry->getOperations().splice(entry->end(), first->getOperations());
+  first->erase();
+  for (Block &block : body)
+    if (auto result = dyn_cast<LLVM::ReturnOp>(block.getTerminator());
+        result && result.getArg()) {
+      b.setInsertionPointToEnd(&block);
+      for (auto [index, value] : llvm::enumerate(takeResults(result)))
+        copyOutput(index, value, buffers, runContext);
+      LLVM::ReturnOp::create(b, ValueRange{});
+      break;
+    }
+  graph.setFunctionType(LLVM::LLVMFunctionType::get(
+      none(), {pointer, pointer, pointer, pointer}));
+  graph.removeArgAttrsAttr();
+  graph.removeResAttrsAttr();
+}
+
+/// Keeps kernels that are called often out of their callers: blocks of many
+/// copies of them take long to compile, and a call takes little.
+void EntryWriter::keepKernels() {
+  DenseMap<StringAttr, unsigned> calls;
+  module.walk([&](LLVM::CallOp call) {
+    if (FlatSymbolRefAttr callee = call.getCalleeAttr())
+      ++calls[callee.getAttr()];
+  });
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function->hasAttr(kernelAttr) &&
+        calls[function.getSymNameAttr()] > mostInlined)
+      function.setNoInline(true);
+}
+
 void EntryWriter::writeRun() {
+  connectEnds();
   auto run = LLVM::LLVMFuncOp::create(
       b, name + "_run",
       LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer, pointer}));
@@ -415,26 +501,9 @@ void EntryWriter::writeRun() {
                 loadPointer(fieldAt(runContext, messageField)));
     b.setInsertionPointToStart(work);
   }
-  SmallVector<Value> arguments = {
-      runContext, workspace, workspace, number(0), number(workspaceBytes),
-      number(1)};
-  passInputs(entry->getArgument(0), arguments);
-  for (auto [index, offset] : placed) {
-    Value place =
-        placeOutput(index, entry->getArgument(1), fieldAt(workspace, offset));
-    arguments.append({place, place, number(0),
-                      number(countBytes(outputs[index])), number(1)});
-  }
-  auto call = LLVM::CallOp::create(b, graph, arguments);
-  if (outputs.size() == 1) {
-    copyOutput(0, call.getResult(), entry->getArgument(1), runContext);
-  } else {
-    for (unsigned i = 0; i < outputs.size(); ++i) {
-      Value descriptor = LLVM::ExtractValueOp::create(b, call.getResult(),
-                                                      ArrayRef<int64_t>{i});
-      copyOutput(i, descriptor, entry->getArgument(1), runContext);
-    }
-  }
+  LLVM::CallOp::create(b, graph,
+                       ValueRange{runContext, workspace, entry->getArgument(0),
+                                  entry->getArgument(1)});
   if (allocates())
     LLVM::CallOp::create(b, TypeRange{}, releaseFunction,
                          ValueRange{runContext});
@@ -490,19 +559,30 @@ void EntryWriter::writeModel() {
                              prefix + "_dims", attr);
       symbols.push_back({prefix + "_name", prefix + "_dims"});
     }
-    auto arrayType =
-        LLVM::LLVMArrayType::get(infoType, std::max<size_t>(ends.size(), 1));
-    return constantGlobal(name + "_" + which, arrayType, [&]() {
+    // An array; a long one is a pair of halves, which lie in memory as it
+    // would: setting one element after the other would copy all of them each.
+    auto typeOf = [&](auto &self, size_t count) -> Type {
+      if (count <= mostInArray)
+        return LLVM::LLVMArrayType::get(infoType, std::max<size_t>(count, 1));
+      return LLVM::LLVMStructType::getLiteral(
+          context, {self(self, count / 2), self(self, count - count / 2)});
+    };
+    auto valueOf = [&](auto &self, size_t first, size_t count) -> Value {
+      Type type = typeOf(typeOf, count);
+      if (count > mostInArray)
+        return build(type, {self(self, first, count / 2),
+                            self(self, first + count / 2, count - count / 2)});
       SmallVector<Value> infos;
-      for (auto [index, end] : llvm::enumerate(ends))
-        infos.push_back(
-            build(infoType, {address(symbols[index].first),
-                             i32Value(end.dataType), i32Value(end.shape.size()),
-                             address(symbols[index].second)}));
-      if (ends.empty())
-        return Value(LLVM::ZeroOp::create(b, arrayType));
-      return build(arrayType, infos);
-    });
+      for (size_t i = first; i < first + count; ++i)
+        infos.push_back(build(infoType, {address(symbols[i].first),
+                                         i32Value(ends[i].dataType),
+                                         i32Value(ends[i].shape.size()),
+                                         address(symbols[i].second)}));
+      return infos.empty() ? LLVM::ZeroOp::create(b, type).getResult()
+                           : build(type, infos);
+    };
+    return constantGlobal(name + "_" + which, typeOf(typeOf, ends.size()),
+                          [&]() { return valueOf(valueOf, 0, ends.size()); });
   };
   LLVM::GlobalOp inputInfos = writeEnds("inputs", inputs);
   LLVM::GlobalOp outputInfos = writeEnds("outputs", outputs);
@@ -530,6 +610,7 @@ LogicalResult EntryWriter::run() {
     return ShapedType::isDynamicShape(end.shape);
   }));
   graph.setLinkage(LLVM::Linkage::Internal);
+  keepKernels();
   writeLoad();
   writeRun();
   writeModel();

@@ -25,6 +25,10 @@ static constexpr size_t maxRepeated = 3;
 /// Ops that make a number of a byte: its zero point and scale, and constants.
 static constexpr size_t maxWidening = 6;
 
+/// Ops and operands of one loop. Each fusion copies the body, so that longer
+/// ones take longer to make than they save.
+static constexpr size_t mostOps = 128, mostOperands = 64;
+
 /// Whether a body computes without divisions and functions.
 static bool isPlain(Block &body) {
   return llvm::all_of(body.without_terminator(), [](Operation &inner) {
@@ -107,6 +111,14 @@ static void repeatWidening(Operation *root) {
   }
 }
 
+/// Whether two ops would be too long as one.
+static bool areTooLong(linalg::GenericOp a, linalg::GenericOp b) {
+  return a->getNumOperands() + b->getNumOperands() > mostOperands ||
+         a.getBody()->getOperations().size() +
+                 b.getBody()->getOperations().size() >
+             mostOps;
+}
+
 /// Whether the producer of an operand may be computed in its consumer.
 static bool mayFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
@@ -114,7 +126,8 @@ static bool mayFuse(OpOperand *operand) {
   if (!producer || !consumer || !producer->hasOneUse())
     return false;
   AffineMap map = consumer.getMatchingIndexingMap(operand);
-  if (isLookup(producer) || isLookup(consumer) || isNarrowing(producer))
+  if (areTooLong(producer, consumer) || isLookup(producer) ||
+      isLookup(consumer) || isNarrowing(producer))
     return false;
   if (consumer.getNumReductionLoops() != 0)
     return map.isPermutation() && isWidening(producer);

@@ -7,9 +7,9 @@
 // and factors of elementwise work of which there are several.
 
 #include "AlikeWork.h"
-#include "NodeName.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Transforms/KernelFunctions.h"
+#include "OnnxQuant/Transforms/NodeName.h"
 #include "Outlining.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -3,9 +3,9 @@
 // one bufferized function with memref.alloc. Leaves: no allocation that the
 // context doesn't know.
 
-#include "NodeName.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Transforms/KernelFunctions.h"
+#include "OnnxQuant/Transforms/NodeName.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -14,6 +14,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <queue>
+#include <set>
 
 namespace onnxquant {
 #define GEN_PASS_DEF_PLANMEMORY
@@ -29,6 +31,9 @@ static constexpr int64_t maxBufferBytes = int64_t(1) << 48;
 /// Results that are worth a place of the caller's, and the most of them: each
 /// is compared with all inputs and outputs before a run.
 static constexpr int64_t leastPlacedBytes = 16 * 1024, mostPlaced = 8;
+
+/// Buffers that are compared with each other to find their places.
+static constexpr size_t mostCompared = 2048;
 
 namespace {
 
@@ -92,8 +97,85 @@ static bool leavesIteration(memref::AllocOp alloc,
   return false;
 }
 
-/// Finds the lowest place for each buffer, largest first.
+namespace {
+/// Memory that grows, and its parts that are free.
+class FreeParts {
+public:
+  int64_t take(int64_t bytes) {
+    auto it = bySize.lower_bound({bytes, 0});
+    if (it == bySize.end()) {
+      int64_t offset = size;
+      size += bytes;
+      return offset;
+    }
+    auto [room, offset] = *it;
+    remove(offset);
+    if (room > bytes)
+      add(offset + bytes, room - bytes);
+    return offset;
+  }
+  void give(int64_t offset, int64_t bytes) {
+    auto after = byOffset.find(offset + bytes);
+    if (after != byOffset.end()) {
+      bytes += after->second;
+      remove(after->first);
+    }
+    auto before = byOffset.lower_bound(offset);
+    if (before != byOffset.begin() &&
+        (--before)->first + before->second == offset) {
+      offset = before->first;
+      bytes += before->second;
+      remove(offset);
+    }
+    add(offset, bytes);
+  }
+  int64_t size = 0;
+
+private:
+  void add(int64_t offset, int64_t bytes) {
+    byOffset[offset] = bytes;
+    bySize.insert({bytes, offset});
+  }
+  void remove(int64_t offset) {
+    bySize.erase({byOffset[offset], offset});
+    byOffset.erase(offset);
+  }
+  std::map<int64_t, int64_t> byOffset;
+  std::set<std::pair<int64_t, int64_t>> bySize;
+};
+} // namespace
+
+/// Finds a place for each of many buffers in the order in which they come to
+/// life: the smallest part that is free then and large enough.
+static int64_t placeInOrder(MutableArrayRef<Slot> slots) {
+  std::vector<Slot *> order;
+  for (Slot &slot : slots)
+    order.push_back(&slot);
+  llvm::sort(order, [](const Slot *a, const Slot *b) {
+    return std::tuple(a->begin, -a->bytes, a) <
+           std::tuple(b->begin, -b->bytes, b);
+  });
+  auto endsLater = [](const Slot *a, const Slot *b) { return a->end > b->end; };
+  std::priority_queue<Slot *, std::vector<Slot *>, decltype(endsLater)> alive(
+      endsLater);
+  FreeParts parts;
+  auto bytesOf = [](const Slot *slot) {
+    return static_cast<int64_t>(llvm::alignTo(slot->bytes, bufferAlignment));
+  };
+  for (Slot *slot : order) {
+    for (; !alive.empty() && alive.top()->end < slot->begin; alive.pop())
+      parts.give(alive.top()->offset, bytesOf(alive.top()));
+    slot->offset = parts.take(bytesOf(slot));
+    alive.push(slot);
+  }
+  return parts.size;
+}
+
+/// Finds the lowest place for each buffer, largest first. Each is compared with
+/// all others, so that graphs of very many are placed in their order instead.
 static int64_t placeSlots(MutableArrayRef<Slot> slots) {
+  if (slots.size() > mostCompared)
+    return placeInOrder(slots);
   std::vector<Slot *> order;
   for (Slot &slot : slots)
     order.push_back(&slot);
@@ -146,14 +228,16 @@ static DenseMap<Operation *, Value> placeResults(func::FuncOp function,
         slot.alloc.getType().getLayout().isIdentity())
       slotOf[slot.alloc] = &slot;
   SmallVector<memref::AllocOp> results;
-  for (Value result : body.getTerminator()->getOperands())
+  DenseMap<Operation *, unsigned> uses;
+  for (Value result : body.getTerminator()->getOperands()) {
     results.push_back(findBuffer(result));
+    ++uses[results.back()];
+  }
   Type type = body.getArgument(1).getType();
   DenseMap<Operation *, Value> memories;
   SmallVector<int64_t> placed;
   for (auto [number, alloc] : llvm::enumerate(results)) {
-    if (!alloc || llvm::count(results, alloc) > 1 ||
-        memories.size() == mostPlaced)
+    if (!alloc || uses[alloc] > 1 || memories.size() == mostPlaced)
       continue;
     const Slot *slot = slotOf.lookup(alloc);
     if (!slot)

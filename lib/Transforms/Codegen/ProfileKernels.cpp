@@ -4,9 +4,9 @@
 // around each call and around each copy of a buffer, and the symbol
 // `onnxq_profile`, which tells the sums; see onnxquant-c/model.h.
 
-#include "NodeName.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Transforms/KernelFunctions.h"
+#include "OnnxQuant/Transforms/NodeName.h"
 #include "RunContext.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

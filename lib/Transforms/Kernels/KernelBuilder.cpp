@@ -1,7 +1,10 @@
 // Index arithmetic, loops, flat memory and epilogues on vectors.
 
 #include "KernelBuilder.h"
+#include "OnnxQuant/Transforms/KernelFunctions.h"
+#include "OnnxQuant/Transforms/NodeName.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -11,6 +14,12 @@
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::kernels;
+
+KernelBuilder::KernelBuilder(Location loc, Operation *op)
+    : ImplicitLocOpBuilder(loc, op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  checks = module && module->hasAttr(checkPointersAttr);
+}
 
 //===----------------------------------------------------------------------===//
 // Indices
@@ -220,6 +229,20 @@ void KernelBuilder::storeVector(Value vector, Value memory, Value place,
         ArrayRef<int64_t>{1});
     vector::StoreOp::create(*this, part, memory, add(place, offset));
     offset += piece;
+  }
+}
+
+void KernelBuilder::checkSpan(Value memory, Value first, Value last) {
+  if (!checksPointers())
+    return;
+  Value size = memref::DimOp::create(*this, memory, 0);
+  for (Value place : {first, last}) {
+    // Negative places are large when taken as unsigned.
+    Value inside =
+        arith::CmpIOp::create(*this, arith::CmpIPredicate::ult, place, size);
+    std::string text =
+        "node '" + nodeOf(getLoc()) + "': access out of a buffer's bounds";
+    cf::AssertOp::create(*this, inside, getStringAttr(text));
   }
 }
 

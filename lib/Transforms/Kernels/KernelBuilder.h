@@ -29,7 +29,8 @@ struct FlatBuffer {
 
 class KernelBuilder : public mlir::ImplicitLocOpBuilder {
 public:
-  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
+  /// Builds before an op.
+  KernelBuilder(mlir::Location loc, mlir::Operation *op);
 
   //===--- Indices --------------------------------------------------------===//
   mlir::Value index(int64_t value);
@@ -60,6 +61,11 @@ public:
             llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
 
   //===--- Memory ---------------------------------------------------------===//
+  /// Whether accesses by pointers are to be checked, see `checkSpan`.
+  bool checksPointers() const { return checks; }
+  /// Checks that the elements from `first` to `last` are in memory: for what is
+  /// read and written by pointers, which `onnxq-check-bounds` doesn't see.
+  void checkSpan(mlir::Value memory, mlir::Value first, mlir::Value last);
   FlatBuffer flatten(mlir::Value buffer);
   mlir::Value castBuffer(mlir::Value memory, mlir::MemRefType type);
   mlir::Value loadScalar(mlir::Value memory, mlir::Value place);
@@ -96,6 +102,9 @@ public:
   mlir::Value repeatOnVectors(mlir::Region &region,
                               llvm::ArrayRef<mlir::Value> arguments,
                               int64_t lanes, mlir::Value result = {});
+
+private:
+  bool checks;
 };
 
 /// A private constant of at least `count` zeros of a module, for what lies

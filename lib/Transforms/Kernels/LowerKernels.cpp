@@ -5,10 +5,12 @@
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Transforms/KernelFunctions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/ScopeExit.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_LOWERKERNELS
@@ -52,6 +54,10 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
   using LowerKernelsBase::LowerKernelsBase;
   void runOnOperation() override {
     TargetInfo target = getTargetInfo(getOperation());
+    if (checkBounds)
+      getOperation()->setAttr(checkPointersAttr, UnitAttr::get(&getContext()));
+    auto done = llvm::make_scope_exit(
+        [&] { getOperation()->removeAttr(checkPointersAttr); });
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
       if (isa<ContractOp, ExpandOp, PackOp, StageOp, WindowOp,

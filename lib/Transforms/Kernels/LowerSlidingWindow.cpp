@@ -63,7 +63,7 @@ private:
               MutableArrayRef<OpenRow> open);
   SmallVector<Value> finishRow(Value row, Value column, Value channel,
                                Taps taps, ValueRange carried);
-  SmallVector<Value> getPointers(Value column, Value channel, Value first);
+  SmallVector<Value> getPlaces(Value column, Value channel, Value first);
   SmallVector<Value> emitAhead(Value column, Value channel, Value first,
                                Value turns, ValueRange sums);
   void emitInside(Value column, Value channel, Taps taps, Value first,
@@ -275,30 +275,28 @@ void SlidingWindowLowering::store(Value result, Value column, Value channel,
   b.storeAt(result, target);
 }
 
-/// Pointers to what the first turn reads, tap by tap, and writes. The first one
-/// is a turn ahead.
-SmallVector<Value>
-SlidingWindowLowering::getPointers(Value column, Value channel, Value first) {
+/// Places that the first turn reads, tap by tap, and writes. The first one is a
+/// turn ahead.
+SmallVector<Value> SlidingWindowLowering::getPlaces(Value column, Value channel,
+                                                    Value first) {
   int64_t rows = height + 1;
   Value corner = b.sub(column, b.index(op.getPads()[1]));
   Value begin = b.add(first, height - 1 - op.getPads()[0]);
-  SmallVector<Value> pointers;
+  SmallVector<Value> places;
   for (int64_t i = 0; i < rows * length; ++i) {
     Value row = b.add(begin, i == 0 ? rows : i / length);
     Value place =
         b.add(b.mul(rowPlaces[0], in.strides[0]), b.mul(row, in.strides[1]));
     Value at = b.mul(b.add(corner, i % length), in.strides[spatial]);
-    pointers.push_back(
-        b.hiddenPointer(in.memory, b.add(b.add(place, at), channel)));
+    places.push_back(b.add(b.add(place, at), channel));
   }
   for (int64_t k = 0; k < rows; ++k) {
     Value place = b.add(b.mul(rowPlaces[0], out.strides[0]),
                         b.mul(b.add(first, k), out.strides[1]));
     Value at = b.mul(column, out.strides[spatial]);
-    pointers.push_back(
-        b.hiddenPointer(out.memory, b.add(b.add(place, at), channel)));
+    places.push_back(b.add(b.add(place, at), channel));
   }
-  return pointers;
+  return places;
 }
 
 /// Turns of a row more than sums are open, after which every sum and the next
@@ -326,8 +324,20 @@ SmallVector<Value> SlidingWindowLowering::emitAhead(Value column, Value channel,
 
   SmallVector<Value> carried(sums);
   carried.push_back(freeze(loadElement(source, at, lanes).front()));
-  carried.append(getPointers(column, channel, first));
+  SmallVector<Value> places = getPlaces(column, channel, first);
+  auto bufferOf = [&](int64_t i) -> const FlatBuffer & {
+    return i < products ? in : out;
+  };
+  for (auto [i, place] : llvm::enumerate(places))
+    carried.push_back(b.hiddenPointer(bufferOf(i).memory, place));
   carried = b.loop(turns, carried, [&](Value turn, ValueRange values) {
+    for (int64_t i = 0, e = b.checksPointers() ? places.size() : 0; i < e;
+         ++i) {
+      const FlatBuffer &buffer = bufferOf(i);
+      Value moved = b.mul(b.mul(turn, rows), buffer.strides[1]);
+      Value place = b.add(places[i], moved);
+      b.checkSpan(buffer.memory, place, b.add(place, lanes - 1));
+    }
     SmallVector<Value> open(values.take_front(height - 1));
     Value element = values[height - 1];
     SmallVector<Value> pointers(values.drop_front(height));

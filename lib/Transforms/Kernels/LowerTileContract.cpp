@@ -55,6 +55,9 @@ private:
                  ArrayRef<Value> start);
   Value makeConfiguration();
   void call(StringRef name, ValueRange operands);
+  /// Loads or stores a tile of `count` rows of so many elements each.
+  void move(StringRef name, Value tile, Value memory, Value place, Value count,
+            Value step, int64_t elements);
   Value tile(int64_t number);
   Value pointerTo(Value memory, Value place);
   Value stride(Value bytes);
@@ -142,6 +145,18 @@ Value TileContractLowering::pointerTo(Value memory, Value place) {
 
 Value TileContractLowering::stride(Value bytes) {
   return b.createOrFold<arith::IndexCastOp>(b.getI64Type(), bytes);
+}
+
+void TileContractLowering::move(StringRef name, Value tile, Value memory,
+                                Value place, Value count, Value step,
+                                int64_t elements) {
+  if (b.checksPointers()) {
+    Value lastRow = b.mul(b.sub(count, b.index(1)), step);
+    b.checkSpan(memory, place, b.add(b.add(place, lastRow), elements - 1));
+  }
+  int64_t bytes =
+      cast<MemRefType>(memory.getType()).getElementTypeBitWidth() / 8;
+  call(name, {tile, pointerTo(memory, place), stride(b.mul(step, bytes))});
 }
 
 /// The tiles' sizes as the processor takes them: a byte 1, and from byte 16 on
@@ -335,8 +350,9 @@ void TileContractLowering::addRun(ArrayRef<RowSource> sources, Value tap,
                         : "llvm.x86.tdpbssd";
   size_t axis = spatial > 0 ? spatial : input.rank() - 2;
   int64_t step = spatial > 0 ? op.getStrides()[spatial - 1] : 1;
-  Value rowStride = stride(b.mul(input.strides[axis], step));
-  Value lineStride = stride(b.index(packing.getNr() * packing.getStep()));
+  Value rowStep = b.mul(input.strides[axis], step);
+  Value lineStep = b.index(packing.getNr() * packing.getStep());
+  Value lines = b.index(chunk / packing.getStep());
   b.loop(b.index(chunks), {}, [&](Value i, ValueRange) {
     for (int64_t line = 0; line < linesPerTurn; ++line) {
       Value turn = b.add(b.mul(tap, chunks), i);
@@ -348,15 +364,12 @@ void TileContractLowering::addRun(ArrayRef<RowSource> sources, Value tap,
       k = b.min(k, b.index(run - chunk));
     Value line = b.add(weight, b.mul(i, chunk * packing.getNr()));
     auto loadColumns = [&](int64_t j) {
-      call("llvm.x86.tileloadd64",
-           {tile(columnTile + j),
-            pointerTo(weights.memory, b.add(line, j * rowBytes)), lineStride});
+      move("llvm.x86.tileloadd64", tile(columnTile + j), weights.memory,
+           b.add(line, j * rowBytes), lines, lineStep, rowBytes);
     };
     auto loadRows = [&](size_t h) {
-      call("llvm.x86.tileloadd64",
-           {tile(rowTile + h),
-            pointerTo(sources[h].memory, b.add(sources[h].place, k)),
-            rowStride});
+      move("llvm.x86.tileloadd64", tile(rowTile + h), sources[h].memory,
+           b.add(sources[h].place, k), rows, rowStep, chunk);
     };
     auto multiply = [&](size_t h, int64_t j) {
       call(name, {tile(sumTile + 2 * h + j), tile(rowTile + h),
@@ -394,10 +407,9 @@ void TileContractLowering::emitTiles(const TilePlace &place, Value pair) {
         addRun(sources, tap, b.add(first, b.mul(tap, runBytes)), place.columns);
         return SmallVector<Value>();
       });
-  Value sumStride = stride(b.index(packing.getNr() * sumBytes));
   forSums([&](Value sums, int64_t at) {
-    call("llvm.x86.tilestored64",
-         {sums, pointerTo(scratch, b.index(at)), sumStride});
+    move("llvm.x86.tilestored64", sums, scratch, b.index(at), rows,
+         b.index(packing.getNr()), rowBytes / sumBytes);
   });
   SmallVector<Value> start = startRow(place);
   for (auto [h, half] : llvm::enumerate(both))

@@ -74,9 +74,14 @@ SmallVector<Value> ContractLowering::sumAhead(ArrayRef<RowSource> rows,
   auto addLoaded = [&](MutableArrayRef<Value> next, ArrayRef<Value> loaded) {
     add(next, loaded.take_front(vectors), loaded.drop_front(vectors));
   };
+  int64_t lastLine = (length - 1) * *KernelBuilder::known(weightStep) +
+                     vectors * line.getNumElements() - 1;
+  b.checkSpan(weights.memory, weight, b.add(weight, lastLine));
   SmallVector<Value> pointers = {b.hiddenPointer(weights.memory, weight)};
-  for (const RowSource &row : rows)
+  for (const RowSource &row : rows) {
+    b.checkSpan(row.memory, row.place, b.add(row.place, length - 1));
     pointers.push_back(b.hiddenPointer(row.memory, row.place));
+  }
   SmallVector<Value> loaded = loads.freeze(loads.load(pointers, 0));
 
   size_t numSums = sums.size(), numLoaded = loaded.size();

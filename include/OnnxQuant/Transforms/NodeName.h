@@ -1,7 +1,7 @@
 // The name of the node that an op was lowered from.
 
-#ifndef ONNXQUANT_LIB_TRANSFORMS_CODEGEN_NODENAME_H
-#define ONNXQUANT_LIB_TRANSFORMS_CODEGEN_NODENAME_H
+#ifndef ONNXQUANT_TRANSFORMS_NODENAME_H
+#define ONNXQUANT_TRANSFORMS_NODENAME_H
 
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Operation.h"
@@ -9,10 +9,10 @@
 
 namespace onnxquant {
 
-/// The first name in an op's location; empty if there is none.
-inline std::string nodeOf(mlir::Operation *op) {
+/// The first name in a location; empty if there is none.
+inline std::string nodeOf(mlir::Location loc) {
   std::string name;
-  op->getLoc()->walk([&](mlir::Location part) {
+  loc->walk([&](mlir::Location part) {
     auto named = llvm::dyn_cast<mlir::NameLoc>(part);
     if (!named)
       return mlir::WalkResult::advance();
@@ -22,6 +22,8 @@ inline std::string nodeOf(mlir::Operation *op) {
   return name;
 }
 
+inline std::string nodeOf(mlir::Operation *op) { return nodeOf(op->getLoc()); }
+
 } // namespace onnxquant
 
-#endif // ONNXQUANT_LIB_TRANSFORMS_CODEGEN_NODENAME_H
+#endif // ONNXQUANT_TRANSFORMS_NODENAME_H
