@@ -179,7 +179,10 @@ private:
   /// Adds what a run gave to the table.
   LogicalResult keep(const Batch &batch);
   void keepSeen(const Batch &batch);
-  void addRecords(llvm::ArrayRef<int64_t> words, int64_t count);
+  void addRecords(llvm::ArrayRef<int64_t> words, const Batch &batch);
+  /// Says where a tensor first had values that don't count.
+  void keepOdd(const std::string &tensor, llvm::ArrayRef<int64_t> record,
+               const Batch &batch);
   LogicalResult saveCheckpoint();
   /// Reads and runs batches until there are no more.
   void work(Progress &progress);
@@ -410,7 +413,23 @@ deriveRecord(const Observer &observer, const std::vector<Observer> &observers,
   return result;
 }
 
-void Collector::addRecords(llvm::ArrayRef<int64_t> words, int64_t count) {
+void Collector::keepOdd(const std::string &tensor,
+                        llvm::ArrayRef<int64_t> record, const Batch &batch) {
+  constexpr size_t most = 4;
+  if (record[ObserverLayout::NaNs] + record[ObserverLayout::Infinities] +
+              record[ObserverLayout::Sentinels] ==
+          0 ||
+      table.oddSamples.count(tensor))
+    return;
+  std::string &text = table.oddSamples[tensor];
+  for (int64_t index : llvm::ArrayRef(batch.indices).take_front(most))
+    text += (text.empty() ? "" : ", ") + data->placeOf(index);
+  if (batch.indices.size() > most)
+    text += " and " + std::to_string(batch.indices.size() - most) + " more";
+}
+
+void Collector::addRecords(llvm::ArrayRef<int64_t> words, const Batch &batch) {
+  auto count = static_cast<int64_t>(batch.samples.size());
   std::vector<llvm::ArrayRef<int64_t>> records;
   std::vector<std::vector<int64_t>> derived;
   derived.reserve(instrumented.observers.size());
@@ -423,9 +442,11 @@ void Collector::addRecords(llvm::ArrayRef<int64_t> words, int64_t count) {
           deriveRecord(observer, instrumented.observers, records, own));
     records.push_back(
         observer.derivation ? llvm::ArrayRef<int64_t>(derived.back()) : own);
-    if (!observer.isHidden)
-      table.tensors.find(observer.name)
-          ->second.addRecord(observer.layout, records.back(), count);
+    if (observer.isHidden)
+      continue;
+    table.tensors.find(observer.name)
+        ->second.addRecord(observer.layout, records.back(), count);
+    keepOdd(observer.name, records.back(), batch);
   }
 }
 
@@ -492,7 +513,7 @@ LogicalResult Collector::keep(const Batch &batch) {
     const std::vector<char> &words = batch.outputs.back().data;
     addRecords({reinterpret_cast<const int64_t *>(words.data()),
                 words.size() / sizeof(int64_t)},
-               count);
+               batch);
     table.samples += count;
   }
   if (!options.checkpoint.empty() && Clock::now() - saved >= checkpointPeriod) {
