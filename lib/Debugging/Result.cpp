@@ -224,7 +224,9 @@ json::Object debugging::describeResult(const DebugResult &result) {
                      {"changes", listOf(result.proposal->changes)},
                      {"same_samples", result.proposal->sameSamples},
                      {"before_err", jsonNumber(result.proposal->before)},
-                     {"after_err", jsonNumber(result.proposal->after)}};
+                     {"after_err", jsonNumber(result.proposal->after)},
+                     {"int8_before", jsonNumber(result.proposal->int8Before)},
+                     {"int8_after", jsonNumber(result.proposal->int8After)}};
   if (!result.run.command.empty())
     root["run"] = json::Object{{"command", json::fixUTF8(result.run.command)},
                                {"version", result.run.version},

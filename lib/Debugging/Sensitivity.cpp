@@ -2,10 +2,13 @@
 
 #include "OnnxQuant/Debugging/Sensitivity.h"
 #include "Branches.h"
+#include "OnnxQuant/Analysis/ModelInfo.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Support/Progress.h"
 #include "OnnxQuant/Support/Quantization.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
+#include "OnnxQuant/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Format.h"
 #include <chrono>
 #include <cmath>
@@ -46,6 +49,8 @@ private:
     return quant.emitError() << llvm::toString(std::move(error));
   }
   LogicalResult compile(const Tensors &sample);
+  /// Counts the layers' multiply-adds for a sample's shapes.
+  void countWork(const Tensors &sample);
   LogicalResult runSample(const Tensors &sample, ArrayRef<int64_t> samples);
   LogicalResult add(const Tensors &sample, const std::vector<HostTensor> &right,
                     const std::vector<char> &flags, OutputNoise &place,
@@ -105,6 +110,7 @@ LogicalResult SensitivityMeter::compile(const Tensors &sample) {
   if (failed(switched))
     return failure();
   layers = std::move(*switched);
+  countWork(sample);
   only.resize(layers.size());
   without.resize(layers.size());
   auto compiled = executor.compile(quant);
@@ -113,6 +119,38 @@ LogicalResult SensitivityMeter::compile(const Tensors &sample) {
   program = std::move(*compiled);
   start = std::chrono::steady_clock::now();
   return success();
+}
+
+void SensitivityMeter::countWork(const Tensors &sample) {
+  OwningOpRef<ModuleOp> copy(cast<ModuleOp>(real->clone()));
+  // What can't be counted is said to be unknown.
+  ScopedDiagnosticHandler quiet(real.getContext(),
+                                [](Diagnostic &) { return success(); });
+  FailureOr<func::FuncOp> graph = findGraph(*copy);
+  PassManager pm(real.getContext());
+  pm.addPass(createShapeInference());
+  if (failed(graph))
+    return;
+  specializeInputs(*graph, sample, /*keepFirst=*/false);
+  if (failed(pm.run(*copy)))
+    return;
+  llvm::StringMap<int64_t> byNode;
+  result.macs = 0;
+  copy->walk([&](Operation *op) {
+    if (!isContraction(op))
+      return;
+    std::optional<int64_t> macs = countMacs(op);
+    if (!macs || !result.macs) {
+      result.macs.reset();
+      return;
+    }
+    *result.macs += *macs;
+    if (auto name = op->getAttrOfType<StringAttr>(onnx::nodeNameAttr))
+      byNode[name.getValue()] += *macs;
+  });
+  if (result.macs)
+    for (SwitchedLayer &layer : layers)
+      layer.macs = byNode.lookup(layer.node);
 }
 
 bool SensitivityMeter::isOver() const {
@@ -258,9 +296,15 @@ LogicalResult SensitivityMeter::suggest() {
     if (noise.decibels() < before + enoughGain * (best - before))
       continue;
     result.suggestion.emplace();
-    for (size_t index : ArrayRef(order).take_front(count))
+    int64_t left = 0;
+    for (size_t index : ArrayRef(order).take_front(count)) {
       result.suggestion->nodes.push_back(result.layers[index].layer.node);
+      left += result.layers[index].layer.macs;
+    }
     result.suggestion->decibels = noise.decibels();
+    if (result.macs && *result.macs > 0)
+      result.suggestion->share =
+          static_cast<double>(left) / static_cast<double>(*result.macs);
     break;
   }
   return success();
@@ -327,6 +371,7 @@ llvm::json::Value SensitivityResult::toJson() const {
         llvm::json::Object{{"node", each.layer.node},
                            {"op", each.layer.opType},
                            {"operands", each.layer.operands},
+                           {"macs", each.layer.macs},
                            {"only_err", numberOrNull(each.only)},
                            {"without_err", numberOrNull(each.without)},
                            {"gain", numberOrNull(gain)}});
@@ -339,6 +384,7 @@ llvm::json::Value SensitivityResult::toJson() const {
     root["suggestion"] =
         llvm::json::Object{{"nodes", llvm::json::Array(suggestion->nodes)},
                            {"err", suggestion->decibels},
+                           {"float_share", numberOrNull(suggestion->share)},
                            {"command", command}};
   return root;
 }
@@ -386,7 +432,12 @@ void SensitivityResult::print(llvm::raw_ostream &os, int64_t limit) const {
              ? "the first of them"
              : std::to_string(suggestion->nodes.size()) + " of them")
      << " in float: " << llvm::format("%.1f dB", suggestion->decibels)
-     << ", measured on these samples\n";
+     << ", measured on these samples";
+  if (suggestion->share)
+    os << "; "
+       << llvm::format("%.1f %% of the multiply-adds leave int8",
+                       100 * *suggestion->share);
+  os << "\n";
   if (!command.empty())
     os << "  " << command << "\n";
 }

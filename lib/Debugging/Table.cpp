@@ -233,6 +233,9 @@ void DebugResult::print(raw_ostream &os, int64_t limit) const {
        << "\n";
     for (const std::string &change : proposal->changes)
       os << "  - " << change << "\n";
+    if (proposal->int8Before && proposal->int8After)
+      os << format("  in int8: %.1f %% of the multiply-adds, now %.1f %%\n",
+                   100 * *proposal->int8After, 100 * *proposal->int8Before);
     os << "  " << proposal->command << "\n";
   }
 }

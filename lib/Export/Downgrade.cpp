@@ -118,6 +118,19 @@ static int64_t getFirstVersion(const Node &node) {
   return llvm::StringSwitch<int64_t>(node.opType).Case("Scatter", 9).Default(1);
 }
 
+/// Text of onnx-mlir may number the types of random ops in its own way; files
+/// have ONNX's numbers.
+static void nameRandomType(Node &node) {
+  constexpr int64_t half = 10, wide = 11;
+  auto dtype = dyn_cast_or_null<IntegerAttr>(node.attributes.get("dtype"));
+  if (!dtype || !StringRef(node.opType).starts_with("Random"))
+    return;
+  int64_t number = dtype.getValue().getSExtValue();
+  if (number == 0 || number == 2)
+    node.attributes.set(
+        "dtype", IntegerAttr::get(dtype.getType(), number == 0 ? half : wide));
+}
+
 static Node makeNode(Operation *op) {
   Node node;
   node.op = op;
@@ -131,6 +144,7 @@ static Node makeNode(Operation *op) {
              StringRef(onnx::metadataAttr)},
             attribute.getName().getValue()))
       node.attributes.push_back(attribute);
+  nameRandomType(node);
   return node;
 }
 

@@ -192,7 +192,8 @@ static LogicalResult writeModelFile(::onnx_format::ModelProto &model,
 LogicalResult onnxquant::exportModel(ModuleOp module, llvm::raw_ostream &os) {
   ::onnx_format::ModelProto model;
   std::vector<Weight> weights;
-  if (failed(GraphExporter(module).run(model, weights)))
+  GraphExporter exporter(module);
+  if (failed(exporter.run(model, weights)))
     return failure();
   if (graphSize(model, weights) >
       static_cast<uint64_t>(ExportOptions().maxModelBytes))
@@ -206,7 +207,8 @@ LogicalResult onnxquant::exportModel(ModuleOp module, StringRef path,
                                      const ExportOptions &options) {
   ::onnx_format::ModelProto model;
   std::vector<Weight> weights;
-  if (failed(GraphExporter(module, options.maxOpset).run(model, weights)))
+  GraphExporter exporter(module, options.maxOpset);
+  if (failed(exporter.run(model, weights)))
     return failure();
   auto fail = [&](llvm::Error error) {
     return emitError(UnknownLoc::get(module.getContext()))

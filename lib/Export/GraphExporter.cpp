@@ -4,6 +4,7 @@
 #include "GraphExporter.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
+#include "SpellOut.h"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -162,6 +163,38 @@ void GraphExporter::exportModelFields(::onnx_format::ModelProto &model) {
   }
 }
 
+/// Ops that would raise the opset, though they are made of older ones, are
+/// replaced by these in a copy. The highest opset is what was asked for, or
+/// what the other ops need.
+void GraphExporter::lowerOpset(func::FuncOp &function) {
+  auto imported = module->getAttrOfType<DictionaryAttr>("onnx.opsets");
+  auto own = imported ? imported.getAs<IntegerAttr>("ai.onnx") : IntegerAttr();
+  if (!own && maxOpset == 0)
+    return;
+  int64_t lowest = own ? own.getInt() : defaultOpset;
+  int64_t highest = maxOpset > 0 ? maxOpset : lowest;
+  bool isAbove = false;
+  function.walk([&](Operation *op) {
+    if (!canSpellOut(op) && maxOpset == 0)
+      highest = std::max(highest, minOpset(op, lowest));
+  });
+  auto mustGo = [&](Operation *op) {
+    return canSpellOut(op) && minOpset(op, 1) > highest;
+  };
+  function.walk([&](Operation *op) { isAbove |= mustGo(op); });
+  if (!isAbove)
+    return;
+  copy = OwningOpRef<ModuleOp>(cast<ModuleOp>(module->clone()));
+  module = *copy;
+  function = module.lookupSymbol<func::FuncOp>(function.getSymName());
+  SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) {
+    if (mustGo(op))
+      ops.push_back(op);
+  });
+  llvm::for_each(ops, spellOut);
+}
+
 /// The lowest opset that can say all ops and is not below the imported one.
 LogicalResult GraphExporter::chooseOpset(func::FuncOp function) {
   floor = defaultOpset;
@@ -207,6 +240,7 @@ LogicalResult GraphExporter::run(::onnx_format::ModelProto &model,
       !isa<ir::ReturnOp, func::ReturnOp>(
           function->getBody().front().getTerminator()))
     return function->emitError("expects a graph that ends in onnx.Return");
+  lowerOpset(*function);
   if (failed(chooseOpset(*function)))
     return failure();
   GraphNames names;

@@ -24,7 +24,7 @@ public:
       : module(module), maxOpset(maxOpset) {}
 
   /// Fills `model` but for the main graph's initializers, which go to
-  /// `weights`.
+  /// `weights` and belong to the exporter.
   llvm::LogicalResult run(::onnx_format::ModelProto &model,
                           std::vector<Weight> &weights);
 
@@ -36,6 +36,7 @@ private:
   };
 
   llvm::FailureOr<mlir::func::FuncOp> findEntry();
+  void lowerOpset(mlir::func::FuncOp &function);
   llvm::LogicalResult chooseOpset(mlir::func::FuncOp function);
   void exportModelFields(::onnx_format::ModelProto &model);
   llvm::LogicalResult exportBlock(mlir::Block &block, const GraphNames &names,
@@ -60,6 +61,8 @@ private:
   std::string nameOf(mlir::Value value);
 
   mlir::ModuleOp module;
+  /// What is exported instead of the module that was given, if it must change.
+  mlir::OwningOpRef<mlir::ModuleOp> copy;
   int64_t maxOpset;
   int64_t opset = 0;
   /// The opset may not be lower than this.

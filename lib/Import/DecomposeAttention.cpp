@@ -4,7 +4,7 @@
 // and softmax are plain nodes. Forms with packed operands, shared buffers or
 // caches stay as they are.
 
-#include "Decompose.h"
+#include "DecomposeHeads.h"
 #include <cmath>
 
 using namespace mlir;
@@ -22,21 +22,56 @@ struct Heads {
 };
 } // namespace
 
-static bool isNamed(const Node &node, size_t result) {
+bool import::isNamed(const Node &node, size_t result) {
   return result < node.resultNames.size() && !node.resultNames[result].empty();
 }
 
-/// [B, S, N * H] as [B, N, S, H].
-static Value toHeads(Parts &parts, Value x, int64_t heads, StringRef suffix) {
+Value import::toHeads(Parts &parts, Value x, int64_t heads, StringRef suffix) {
   Value cut = parts.reshape(x, {0, 0, heads, -1}, (suffix + "_cut").str());
   return parts.transpose(cut, {0, 2, 1, 3}, suffix);
 }
 
-/// What is added to the scores for a mask of ones and zeros.
+/// Where keys lie before each batch's end, and from its start on if the mask
+/// has these behind the ends: [B, 1, 1, T].
+static Value isWithin(Parts &parts, Upgrader &upgrader, const Heads &heads) {
+  Type i32 = upgrader.builder().getI32Type();
+  Type i64 = upgrader.builder().getI64Type();
+  Value batch = parts.unsqueeze(parts.sizeOf(heads.queries, 0, "batch"), {0},
+                                "batch_size");
+  Value nothing =
+      parts("Expand", {parts.scalar(0, i32, "nothing"), batch}, "no_starts");
+  Value all = parts("Concat", {heads.mask, nothing}, "bounds",
+                    parts.attribute("axis", int64_t(0)));
+  Value first = parts.ints({0}, "first_batch"), axis = parts.ints({0}, "axis");
+  Value twice = parts.add(batch, batch, "batches");
+  Value ends = parts("Slice", {all, first, batch, axis}, "ends");
+  Value starts = parts("Slice", {all, batch, twice, axis}, "starts");
+  Value places = parts("Range",
+                       {parts.scalar(0, i64, "first_key"),
+                        parts.sizeOf(heads.keys, 2, "keys_count"),
+                        parts.scalar(1, i64, "next_key")},
+                       "places");
+  places = parts.cast(places, i32, "key_places");
+  Value before = parts(
+      "Less", {places, parts.unsqueeze(ends, {1, 2, 3}, "end")}, "before_end");
+  Value behind = parts("GreaterOrEqual",
+                       {places, parts.unsqueeze(starts, {1, 2, 3}, "start")},
+                       "behind_start");
+  return parts("And", {before, behind}, "visible");
+}
+
+/// What is added to the scores for a mask of ones and zeros, or of ends.
 static Value maskToBias(Parts &parts, Upgrader &upgrader, const Heads &heads,
                         Type type) {
   Type i32 = upgrader.builder().getI32Type();
-  bool isMatrix = rankOf(upgrader, heads.mask) == 2;
+  std::optional<int64_t> rank = rankOf(upgrader, heads.mask);
+  bool isMatrix = rank == 2;
+  if (rank == 1)
+    return parts("Where",
+                 {isWithin(parts, upgrader, heads),
+                  parts.scalar(0, type, "shown"),
+                  parts.scalar(heads.filter, type, "filter")},
+                 "mask_bias");
   Value mask = isMatrix ? parts.unsqueeze(heads.mask, {1, 2}, "mask")
                         : parts.unsqueeze(heads.mask, {1}, "mask");
   Value visible =
@@ -86,13 +121,13 @@ static Value attend(Parts &parts, Upgrader &upgrader, const Heads &heads) {
   return parts.reshape(together, {0, 0, -1}, "joined");
 }
 
-/// Masks that `maskToBias` knows: [B, T] and [B, S, T].
+/// Masks that `maskToBias` knows: [B], [2 * B], [B, T] and [B, S, T].
 static bool isPlainMask(Upgrader &upgrader, Value mask) {
   std::optional<int64_t> rank = rankOf(upgrader, mask);
-  return !mask || rank == 2 || rank == 3;
+  return !mask || (rank && *rank >= 1 && *rank <= 3);
 }
 
-static double scaleOr(const Node &node, int64_t headSize) {
+double import::scaleOr(const Node &node, int64_t headSize) {
   double scale = floatOr(node, "scale", 0);
   return scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(headSize));
 }
@@ -219,8 +254,8 @@ static LogicalResult multiHeadAttention(Node &node, Upgrader &upgrader) {
 
 /// The rows of a cache at the node's positions, shaped so that they broadcast
 /// with [B, N, S, pairs], or with [B, S, N, pairs] if `isFlat`.
-static Value anglesOf(Parts &parts, Upgrader &upgrader, Value cache,
-                      Value positions, bool isFlat, StringRef suffix) {
+Value import::anglesOf(Parts &parts, Upgrader &upgrader, Value cache,
+                       Value positions, bool isFlat, StringRef suffix) {
   bool isMatrix = rankOf(upgrader, positions) == 2;
   Value rows = parts("Gather", {cache, positions}, (suffix + "_rows").str(),
                      parts.attribute("axis", int64_t(0)));
@@ -245,13 +280,59 @@ static Value positionsOf(Parts &parts, Upgrader &upgrader, Value given, Value x,
 }
 
 /// Pairs (a, b) of features turned by their angles.
+Value import::rotate(Parts &parts, const Rotation &rotation, Value heads,
+                     StringRef prefix) {
+  auto name = [&](StringRef suffix) { return (prefix + suffix).str(); };
+  int64_t pairs = rotation.pairs, width = rotation.width;
+  Value rest, turned = heads;
+  if (width > 2 * pairs) {
+    SmallVector<Value> ends =
+        parts.split(heads, 3, {2 * pairs, width - 2 * pairs}, name("features"));
+    turned = ends[0];
+    rest = ends[1];
+  }
+  SmallVector<Value> halves;
+  if (rotation.isInterleaved) {
+    Value cut = parts.reshape(turned, {0, 0, 0, pairs, 2}, name("pairs"));
+    halves = parts.split(cut, 4, {1, 1}, name("halves"));
+    Value last = parts.ints({4}, name("pair_axis"));
+    for (auto [index, half] : llvm::enumerate(halves))
+      half = parts("Squeeze", {half, last}, name(index == 0 ? "even" : "odd"));
+  } else {
+    halves = parts.split(turned, 3, {pairs, pairs}, name("halves"));
+  }
+  Value first = parts("Sub",
+                      {parts.mul(halves[0], rotation.cos, name("a_cos")),
+                       parts.mul(halves[1], rotation.sin, name("b_sin"))},
+                      name("first"));
+  Value second = parts.add(parts.mul(halves[0], rotation.sin, name("a_sin")),
+                           parts.mul(halves[1], rotation.cos, name("b_cos")),
+                           name("second"));
+  Value y;
+  if (rotation.isInterleaved) {
+    Value joined =
+        parts("Concat",
+              {parts.unsqueeze(first, {4}, name("first_of_pair")),
+               parts.unsqueeze(second, {4}, name("second_of_pair"))},
+              name("turned_pairs"), parts.attribute("axis", int64_t(4)));
+    y = parts.reshape(joined, {0, 0, 0, 2 * pairs}, name("turned"));
+  } else {
+    y = parts("Concat", {first, second}, name("turned"),
+              parts.attribute("axis", int64_t(3)));
+  }
+  if (rest)
+    y = parts("Concat", {y, rest}, name("with_rest"),
+              parts.attribute("axis", int64_t(3)));
+  return y;
+}
+
 static LogicalResult rotaryEmbedding(Node &node, Upgrader &upgrader) {
   Value x = node.operand(0), positions = node.operand(1);
   std::optional<int64_t> rank = rankOf(upgrader, x);
   std::optional<int64_t> pairs = sizeAt(upgrader, node.operand(2), 1);
   int64_t rotated = intOr(node, "rotary_embedding_dim", 0);
   int64_t count = intOr(node, "num_heads", 0);
-  bool isFlat = rank == 3, isInterleaved = intOr(node, "interleaved", 0) != 0;
+  bool isFlat = rank == 3;
   std::optional<int64_t> width =
       rank == 4 ? sizeAt(upgrader, x, 3) : std::nullopt;
   if (isFlat && count > 0 && sizeAt(upgrader, x, 2))
@@ -267,46 +348,14 @@ static LogicalResult rotaryEmbedding(Node &node, Upgrader &upgrader) {
 
   Parts parts(node, upgrader);
   Value all = positionsOf(parts, upgrader, positions, x, isFlat ? 1 : 2);
-  Value cos = anglesOf(parts, upgrader, node.operand(2), all, isFlat, "cos");
-  Value sin = anglesOf(parts, upgrader, node.operand(3), all, isFlat, "sin");
+  Rotation rotation;
+  rotation.cos = anglesOf(parts, upgrader, node.operand(2), all, isFlat, "cos");
+  rotation.sin = anglesOf(parts, upgrader, node.operand(3), all, isFlat, "sin");
+  rotation.pairs = *pairs;
+  rotation.width = *width;
+  rotation.isInterleaved = intOr(node, "interleaved", 0) != 0;
   Value heads = isFlat ? parts.reshape(x, {0, 0, -1, *width}, "heads") : x;
-  Value rest, turned = heads;
-  if (*width > 2 * *pairs) {
-    SmallVector<Value> ends =
-        parts.split(heads, 3, {2 * *pairs, *width - 2 * *pairs}, "features");
-    turned = ends[0];
-    rest = ends[1];
-  }
-  SmallVector<Value> halves;
-  if (isInterleaved) {
-    Value cut = parts.reshape(turned, {0, 0, 0, *pairs, 2}, "pairs");
-    halves = parts.split(cut, 4, {1, 1}, "halves");
-    Value last = parts.ints({4}, "pair_axis");
-    for (auto [index, half] : llvm::enumerate(halves))
-      half = parts("Squeeze", {half, last}, index == 0 ? "even" : "odd");
-  } else {
-    halves = parts.split(turned, 3, {*pairs, *pairs}, "halves");
-  }
-  Value first = parts(
-      "Sub",
-      {parts.mul(halves[0], cos, "a_cos"), parts.mul(halves[1], sin, "b_sin")},
-      "first");
-  Value second = parts.add(parts.mul(halves[0], sin, "a_sin"),
-                           parts.mul(halves[1], cos, "b_cos"), "second");
-  Value y;
-  if (isInterleaved) {
-    Value joined = parts("Concat",
-                         {parts.unsqueeze(first, {4}, "first_of_pair"),
-                          parts.unsqueeze(second, {4}, "second_of_pair")},
-                         "turned_pairs", parts.attribute("axis", int64_t(4)));
-    y = parts.reshape(joined, {0, 0, 0, 2 * *pairs}, "turned");
-  } else {
-    y = parts("Concat", {first, second}, "turned",
-              parts.attribute("axis", int64_t(3)));
-  }
-  if (rest)
-    y = parts("Concat", {y, rest}, "with_rest",
-              parts.attribute("axis", int64_t(3)));
+  Value y = rotate(parts, rotation, heads, "");
   if (isFlat)
     y = parts.reshape(y, {0, 0, -1}, "joined");
   return parts.finish(y);
@@ -315,6 +364,7 @@ static LogicalResult rotaryEmbedding(Node &node, Upgrader &upgrader) {
 ArrayRef<DecomposeRule> import::getAttentionDecompositions() {
   static const DecomposeRule rules[] = {
       {"com.microsoft", "Attention", attention},
+      {"com.microsoft", "GroupQueryAttention", groupQueryAttention},
       {"com.microsoft", "MultiHeadAttention", multiHeadAttention},
       {"com.microsoft", "RotaryEmbedding", rotaryEmbedding},
   };

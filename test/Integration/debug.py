@@ -19,6 +19,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from harness import ONNXQ, Tally, require_tools, run
+from work import macs
 
 rng = np.random.default_rng(5)
 
@@ -373,6 +374,11 @@ def check_sensitivity(folder):
     suggestion = report["suggestion"]
     if suggestion["nodes"][0] != "conv2" or suggestion["err"] < report["all_err"] + 10:
         return f"suggested: {suggestion}"
+    work = macs(real, (1, 3, 16, 16))
+    share = sum(work.get(node, 0) for node in suggestion["nodes"]) / sum(work.values())
+    text = onnxq("sensitivity", real, "--data", samples, *COARSE, "--quiet").stdout.decode()
+    if abs(suggestion["float_share"] - share) > 1e-6 or f"{100 * share:.1f} % of the multiply-adds leave int8" not in text:
+        return f"{share} of the multiply-adds leave int8, not {suggestion['float_share']}: {text[-400:]!r}"
     quant, before = folder / "net.int8.onnx", folder / "before.onnx"
     words = shlex.split(suggestion["command"])
     if words[:2] != ["onnxq", "quantize"] or words[-1] != str(quant):
@@ -502,12 +508,16 @@ def check_spread(folder):
     if not proposal or proposal["after_err"] < proposal["before_err"] + 5 or proposal["before_err"] > 20:
         return f"proposal: {proposal}, {report['notes']}"
     words = shlex.split(proposal["command"])
-    onnxq(*words[1:], "--quiet")
-    after = sqnr(words[-1], real, samples)
+    made = json.loads(onnxq(*words[1:], "--json").stdout)
+    after, share = sqnr(words[-1], real, samples), made["integer_macs"] / made["macs"]
     if abs(after - proposal["after_err"]) > 0.05:
         return f"the command gives {after:.2f} dB, {proposal['after_err']:.2f} dB were promised"
+    # Weights are float at first, so that no product has two operands of 8 bits.
+    if proposal["int8_before"] != 0 or abs(proposal["int8_after"] - share) > 1e-6 or share == 0:
+        return f"int8: {proposal['int8_before']}, then {proposal['int8_after']}; quantize says {share}"
     text = onnxq("debug", real, quant, "--data", samples).stdout.decode()
-    return None if "no layer stands out" in text and proposal["command"] in text else text[-800:]
+    wanted = ("no layer stands out", proposal["command"], f"in int8: {100 * share:.1f} % of the multiply-adds, now 0.0 %")
+    return None if all(part in text for part in wanted) else text[-800:]
 
 
 def check_proposal(folder):

@@ -333,9 +333,37 @@ def transformers():
                        interleaved=interleaved)
     yield Case("rotary_part", "RotaryEmbedding", {"x": f32(2, 5, 12), "p": every, **caches}, {"y": "float32"}, domain=MS,
                data=2, closed=True, num_heads=2, rotary_embedding_dim=4)
+    yield from grouped()
     for kind in (np.uint8, np.int8):
         yield Case(f"nhwcmaxpool_{np.dtype(kind).name}", "NhwcMaxPool", {"x": ints(kind, 2, 6, 5, 3)},
                    {"y": np.dtype(kind).name}, domain=MS, kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
+
+
+def grouped():
+    """Attention of four heads that share two keys and values: prompts, later tokens, batches of other lengths."""
+    angles = f32(16, 8)
+    rotary = {"cos": np.cos(angles), "sin": np.sin(angles)}
+    both = {"y": "float32", "pk_out": "float32", "pv_out": "float32"}
+
+    def operands(tokens, past, lengths, more=None, packed=False):
+        total = past + tokens
+        parts = {"q": f32(2, tokens, 128), "k": None, "v": None} if packed else {
+            "q": f32(2, tokens, 64), "k": f32(2, tokens, 32), "v": f32(2, tokens, 32)}
+        cache = {"pk": f32(2, 2, past, 16) if past else None, "pv": f32(2, 2, past, 16) if past else None}
+        return {**parts, **cache, "lengths": np.array(lengths, np.int32), "total": np.array(total, np.int32), **(more or {})}
+
+    def case(tag, given, outputs=both, **attributes):
+        return Case(f"groupquery_{tag}", "GroupQueryAttention", given, outputs, domain=MS, data=7, closed=True,
+                    num_heads=4, kv_num_heads=2, **attributes)
+
+    yield case("prompt", operands(5, 0, [4, 4]))
+    yield case("packed", operands(5, 0, [4, 4], packed=True), scale=0.4)
+    yield case("next", operands(1, 6, [6, 6]))
+    yield case("window", operands(5, 0, [4, 4]), local_window_size=2)
+    yield case("capped", operands(1, 6, [6, 6]), softcap=2.0)
+    for interleaved in (0, 1):
+        yield case(f"rotary_{interleaved}", operands(5, 0, [4, 4], rotary), do_rotary=1, rotary_interleaved=interleaved)
+    yield case("rotary_next", operands(1, 6, [6, 6], rotary), do_rotary=1)
 
 
 def recurrent():

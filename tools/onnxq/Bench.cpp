@@ -52,9 +52,15 @@ static int compile(StringRef path, const ModelOptions &model,
   if (!module)
     return BadInput;
   // Random inputs have a size in each dimension; so must the code.
-  auto inputs = matchInputs(describeInputs(*module), {}, 0);
+  auto specs = describeInputs(*module);
+  auto inputs = matchInputs(specs, {}, 0);
   if (!inputs)
     return complain(inputs.takeError());
+  for (auto [spec, tensor] : llvm::zip(specs, *inputs))
+    if (spec.dims && spec.dims != tensor.dims)
+      llvm::errs() << "note: open sizes of input '" << spec.name
+                   << "' are 1 here; give them by --dim or --input-shape "
+                   << spec.name << "=SHAPE\n";
   ModelOptions shapes;
   shapes.inputShapes = shapesOf(*inputs);
   if (failed(shapes.apply(*module)))

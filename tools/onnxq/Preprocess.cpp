@@ -168,6 +168,7 @@ static int run(llvm::ArrayRef<const char *> given) {
   settings.pipeline.optimize = !settings.skipOptimization;
   settings.pipeline.staticShapes = !settings.skipStatic;
   settings.pipeline.symbolicShapes = !settings.skipSymbolic;
+  settings.exporting.maxOpset = settings.pipeline.maxOpset;
   settings.pipeline.skip = splitNames(skip);
   settings.pipeline.passes = splitNames(passes);
   return preprocess(settings);
@@ -194,7 +195,8 @@ nodes. The result computes the same within float rounding.
   --max-memory BYTES, --max-iterations N
                             what runs may take, as of 'onnxq run'
   --trust-bytecode          read .mlirbc that has no checksum of ours
-  --max-opset N             make no node that opset N doesn't have
+  --max-opset N             the highest opset of OUT: without it, operators of
+                            newer opsets are spelt out
   --max-constant-bytes N    largest constant that may make the model grow
   --save-as-external-data   weights beside the model, from
     --external-data-size-threshold BYTES (1024) on, in

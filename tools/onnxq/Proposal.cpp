@@ -1,10 +1,12 @@
 // Tries what may make a quantized model better.
 
 #include "Proposal.h"
+#include "OnnxQuant/Analysis/ModelInfo.h"
 #include "OnnxQuant/Evaluation/Evaluation.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
+#include "OnnxQuant/Transforms/Passes.h"
 #include "SensitivityRun.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -51,6 +53,9 @@ private:
   std::optional<Candidate> fromSensitivity();
   /// Quantizes with a candidate's options; the decibels at the outputs.
   std::optional<double> measure(const Candidate &candidate);
+  /// The share of a model's multiply-adds in 8 bits, at the sizes of a sample
+  /// that was compared.
+  std::optional<double> int8Share(StringRef path) const;
   void attempt(const std::optional<Candidate> &candidate);
   bool isStatic() const {
     return llvm::none_of(request.quantize, [](const auto &option) {
@@ -72,6 +77,10 @@ private:
   NamedOptions base = request.quantize;
   std::vector<std::string> baseChanges;
   double before = 0, bestTried = -INFINITY;
+  /// A sample that was compared, for its shapes, and the share of the candidate
+  /// that was tried last.
+  Tensors sample;
+  std::optional<double> share;
 };
 
 } // namespace
@@ -185,8 +194,8 @@ std::optional<Candidate> Proposer::fromSensitivity() {
 }
 
 /// Decibels of a model against the float one, on the samples of the comparison.
-static std::optional<double> compareModels(StringRef path,
-                                           const ProposalRequest &request) {
+static std::optional<double>
+compareModels(StringRef path, const ProposalRequest &request, Tensors &seen) {
   ModelContext context;
   ScopedDiagnosticHandler quiet(&context.get(),
                                 [](Diagnostic &) { return success(); });
@@ -204,9 +213,11 @@ static std::optional<double> compareModels(StringRef path,
       return std::nullopt;
     source.name = file.str();
     source.inputs = *inputs;
-    source.make = [&module, &request](
+    source.make = [&module, &request, &seen](
                       const Tensors &sample,
                       bool open) -> llvm::Expected<std::unique_ptr<Program>> {
+      if (seen.empty())
+        seen = sample;
       OwningOpRef<ModuleOp> copy(cast<ModuleOp>((*module)->clone()));
       if (!open)
         specializeInputs(*findGraph(*copy), sample, request.samples.batch > 1);
@@ -248,7 +259,31 @@ std::optional<double> Proposer::measure(const Candidate &candidate) {
     if (quantizeVerb.run(arguments) != Done)
       return std::nullopt;
   }
-  return compareModels(output, request);
+  std::optional<double> after = compareModels(output, request, sample);
+  share = after ? int8Share(output) : std::nullopt;
+  return after;
+}
+
+std::optional<double> Proposer::int8Share(StringRef path) const {
+  ModelContext context;
+  ScopedDiagnosticHandler quiet(&context.get(),
+                                [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> module = request.model.read(path, context.get());
+  FailureOr<func::FuncOp> graph = failure();
+  if (module)
+    graph = findGraph(*module);
+  if (failed(graph) || graph->getNumArguments() != sample.size())
+    return std::nullopt;
+  specializeInputs(*graph, sample, /*keepFirst=*/false);
+  PassManager pm(&context.get());
+  pm.addPass(createShapeInference());
+  if (failed(pm.run(*module)))
+    return std::nullopt;
+  IntegerShare found = getIntegerShare(*module);
+  if (found.macs == 0 || found.uncounted > 0)
+    return std::nullopt;
+  return static_cast<double>(found.integerMacs) /
+         static_cast<double>(found.macs);
 }
 
 void Proposer::attempt(const std::optional<Candidate> &candidate) {
@@ -263,10 +298,15 @@ void Proposer::attempt(const std::optional<Candidate> &candidate) {
     return;
   NamedOptions options = request.data;
   llvm::append_range(options, candidate->options);
-  result.proposal = Proposal{
-      asLine(quantizeCommand(request.realPath, options,
-                             besides(request.quantPath, "-better"))),
-      candidate->changes, before, *after, request.sameSamples && isStatic()};
+  result.proposal =
+      Proposal{asLine(quantizeCommand(request.realPath, options,
+                                      besides(request.quantPath, "-better"))),
+               candidate->changes,
+               before,
+               *after,
+               request.sameSamples && isStatic(),
+               share ? int8Share(request.quantPath) : std::nullopt,
+               share};
   base = candidate->options;
   baseChanges = candidate->changes;
 }

@@ -100,6 +100,9 @@ struct StatisticsTable {
   /// In a checkpoint: the sample to continue with; otherwise 0.
   int64_t next = 0;
   std::map<std::string, TensorStatistics> tensors;
+  /// Of tensors with values that don't count: the samples of the first run that
+  /// had some, for messages. Not part of files.
+  std::map<std::string, std::string> oddSamples;
 
   /// Adds another shard's statistics; errors name the tensor.
   llvm::Error merge(const StatisticsTable &other);

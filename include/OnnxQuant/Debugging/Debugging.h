@@ -125,6 +125,9 @@ struct Proposal {
   /// The samples that it was judged by are also those that gave it its ranges:
   /// on others it may gain less.
   bool sameSamples = false;
+  /// The shares of multiply-adds in 8 bits, which tell what it costs in speed;
+  /// none if they aren't known.
+  std::optional<double> int8Before = std::nullopt, int8After = std::nullopt;
 };
 
 /// How the comparison was made, for those who find its report later.

@@ -23,6 +23,8 @@ struct SwitchedLayer {
   std::string node, opType;
   /// How many of its operands are switched.
   int64_t operands = 0;
+  /// Its multiply-adds; 0 if it has none, or if their number isn't known.
+  int64_t macs = 0;
 };
 
 /// Numbers a module's nodes, so that they can be found in a quantized copy.
@@ -46,12 +48,17 @@ struct LayerSensitivity {
 struct FloatLayers {
   std::vector<std::string> nodes;
   double decibels = 0;
+  /// The share of the model's multiply-adds that leaves int8 with them; none if
+  /// it isn't known.
+  std::optional<double> share;
 };
 
 struct SensitivityResult {
   int64_t samples = 0, runs = 0;
   /// Decibels at the outputs with all layers quantized.
   double all = 0;
+  /// Multiply-adds of the whole model; none if a node's number isn't known.
+  std::optional<int64_t> macs;
   /// In the graph's order.
   std::vector<LayerSensitivity> layers;
   /// The fewest layers that bring most of what leaving layers out can bring;

@@ -62,7 +62,7 @@ function verdict() {
   if (data.proposal) {
     const p = data.proposal;
     card.append(el("div", { class: "proposal" }, el("p", {}, "Try this: ", el("span", { class: "gain" }, `${db(p.after_err)} dB at the outputs instead of ${db(p.before_err)} dB`), p.same_samples ? ", measured on these samples, which it is calibrated with, too (--calibration takes others)." : ", measured on these samples."),
-      el("ul", {}, p.changes.map(c => el("li", {}, c))), command(p.command)));
+      el("ul", {}, p.changes.map(c => el("li", {}, c)), p.int8_after === null ? [] : el("li", {}, `in int8: ${percent(p.int8_after)} of the multiply-adds, now ${percent(p.int8_before)}`)), command(p.command)));
   }
   if (data.notes.length) card.append(el("ul", { class: "soft" }, data.notes.map(n => el("li", {}, n))));
 }

@@ -36,9 +36,11 @@ void onnxquant::reportOddities(ModuleOp module, const StatisticsTable &table) {
       add(s.nans, " NaN");
       add(s.infinities, " infinite");
       add(s.sentinels, " of 1e38 or more");
-      module.emitWarning("tensor '")
-          << name << "': left out of its range: " << parts << " of "
-          << s.count + s.nans + s.infinities + s.sentinels << " values";
+      auto warning = module.emitWarning("tensor '");
+      warning << name << "': left out of its range: " << parts << " of "
+              << s.count + s.nans + s.infinities + s.sentinels << " values";
+      if (auto odd = table.oddSamples.find(name); odd != table.oddSamples.end())
+        warning << ", first in " << odd->second;
     }
     if (table.samples == 0)
       continue;

@@ -178,7 +178,10 @@ private:
   /// Adds what a run gave to the table.
   LogicalResult keep(const Batch &batch);
   void keepSeen(const Batch &batch);
-  void addRecords(llvm::ArrayRef<int64_t> words, int64_t count);
+  void addRecords(llvm::ArrayRef<int64_t> words, const Batch &batch);
+  /// Says where a tensor first had values that don't count.
+  void keepOdd(const std::string &tensor, const ObserverRecord &record,
+               const Batch &batch);
   LogicalResult saveCheckpoint();
   /// Reads and runs batches until there are no more.
   void work(Progress &progress);
@@ -375,12 +378,28 @@ void Collector::runBatch(Batch &batch) {
   batch.outputs = std::move(*outputs);
 }
 
-void Collector::addRecords(llvm::ArrayRef<int64_t> words, int64_t count) {
-  for (const Observer &observer : instrumented.observers)
+void Collector::keepOdd(const std::string &tensor, const ObserverRecord &record,
+                        const Batch &batch) {
+  constexpr size_t most = 4;
+  if (record.nans + record.infinities + record.sentinels == 0 ||
+      table.oddSamples.count(tensor))
+    return;
+  std::string &text = table.oddSamples[tensor];
+  for (int64_t index : llvm::ArrayRef(batch.indices).take_front(most))
+    text += (text.empty() ? "" : ", ") + data->placeOf(index);
+  if (batch.indices.size() > most)
+    text += " and " + std::to_string(batch.indices.size() - most) + " more";
+}
+
+void Collector::addRecords(llvm::ArrayRef<int64_t> words, const Batch &batch) {
+  auto count = static_cast<int64_t>(batch.samples.size());
+  for (const Observer &observer : instrumented.observers) {
+    llvm::ArrayRef<int64_t> own =
+        words.slice(observer.offset, observer.layout.words());
     table.tensors.find(observer.name)
-        ->second.addRecord(
-            observer.layout,
-            words.slice(observer.offset, observer.layout.words()), count);
+        ->second.addRecord(observer.layout, own, count);
+    keepOdd(observer.name, *observer.layout.record(own.data()), batch);
+  }
 }
 
 void SeenInput::add(const HostTensor &tensor) {
@@ -446,7 +465,7 @@ LogicalResult Collector::keep(const Batch &batch) {
     const std::vector<char> &words = batch.outputs.back().data;
     addRecords({reinterpret_cast<const int64_t *>(words.data()),
                 words.size() / sizeof(int64_t)},
-               count);
+               batch);
     table.samples += count;
   }
   if (!options.checkpoint.empty() && Clock::now() - saved >= checkpointPeriod) {

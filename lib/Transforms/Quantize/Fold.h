@@ -30,6 +30,9 @@ bool haveEqualParameters(const onnx::QuantizedOperand &a,
 /// its results must go to quantizers of the same parameters.
 bool moveIntegers(mlir::OpBuilder &builder, onnx::QuantizableOpInterface op,
                   bool sink);
+/// Folds factors and normalizations behind convolutions into their quantized
+/// weights.
+void foldTrained(Plan &plan);
 
 } // namespace onnxquant::quantize
 

@@ -176,6 +176,8 @@ llvm::SmallVector<int64_t> roundWeight(const Settings &settings,
 llvm::LogicalResult adjustBiases(Plan &plan);
 /// Puts quantizers and dequantizers into the graph.
 void insertQuantizers(Plan &plan);
+/// Stores tables that rows are taken of as bytes.
+void storeEmbeddings(Plan &plan);
 /// Replaces float ops between dequantizers and quantizers by QLinear ops.
 void foldToQLinear(Plan &plan);
 /// Replaces float products of dequantized numbers by integer products.

@@ -68,6 +68,8 @@ LogicalResult Quantize::quantize(Plan &plan) {
         failed(adjustBiases(plan)))
       return failure();
     insertQuantizers(plan);
+    if (!plan.settings.compatible)
+      storeEmbeddings(plan);
   }
   if (plan.settings.form == Mode::QLinear)
     foldToQLinear(plan);

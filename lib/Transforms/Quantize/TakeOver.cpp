@@ -439,6 +439,7 @@ LogicalResult TakeOver::run() {
   if (failed(expandFakeQuantizers()) || failed(quantizeConstants()))
     return failure();
   merge();
+  foldTrained(plan);
   quantizeWeights();
   if (failed(collectWeights(plan)))
     return failure();

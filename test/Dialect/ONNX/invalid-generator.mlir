@@ -129,10 +129,10 @@ func.func @random_normal_dtype() -> tensor<*xf32> {
 // -----
 
 // RandomNormal C2
-func.func @random_normal_result() -> tensor<*xf32> {
+func.func @random_normal_result() -> tensor<2xf32> {
   // expected-error @+1 {{expects an output with elements of type 'f64', but got 'f32' (C2)}}
-  %y = "onnx.RandomNormal"() {dtype = 11 : si64, shape = [2]} : () -> tensor<*xf32>
-  onnx.Return %y : tensor<*xf32>
+  %y = "onnx.RandomNormal"() {dtype = 11 : si64, shape = [2]} : () -> tensor<2xf32>
+  onnx.Return %y : tensor<2xf32>
 }
 
 // -----
@@ -156,10 +156,10 @@ func.func @random_uniform_dtype() -> tensor<*xf32> {
 // -----
 
 // RandomUniform C2
-func.func @random_uniform_result() -> tensor<*xf32> {
+func.func @random_uniform_result() -> tensor<2xf32> {
   // expected-error @+1 {{expects an output with elements of type 'bf16', but got 'f32' (C2)}}
-  %y = "onnx.RandomUniform"() {dtype = 16 : si64, shape = [2]} : () -> tensor<*xf32>
-  onnx.Return %y : tensor<*xf32>
+  %y = "onnx.RandomUniform"() {dtype = 16 : si64, shape = [2]} : () -> tensor<2xf32>
+  onnx.Return %y : tensor<2xf32>
 }
 
 // -----
@@ -186,10 +186,10 @@ func.func @random_normal_like_dtype(%x: tensor<3xi32>) -> tensor<*xf32> {
 // -----
 
 // RandomNormalLike C2
-func.func @random_normal_like_result(%x: tensor<3xf16>) -> tensor<*xf32> {
+func.func @random_normal_like_result(%x: tensor<3xf16>) -> tensor<3xf32> {
   // expected-error @+1 {{expects an output with elements of type 'f16', but got 'f32' (C2)}}
-  %y = "onnx.RandomNormalLike"(%x) : (tensor<3xf16>) -> tensor<*xf32>
-  onnx.Return %y : tensor<*xf32>
+  %y = "onnx.RandomNormalLike"(%x) : (tensor<3xf16>) -> tensor<3xf32>
+  onnx.Return %y : tensor<3xf32>
 }
 
 // -----
@@ -204,8 +204,8 @@ func.func @random_uniform_like_dtype(%x: tensor<3xi32>) -> tensor<*xf32> {
 // -----
 
 // RandomUniformLike C2
-func.func @random_uniform_like_result(%x: tensor<3xi32>) -> tensor<*xf32> {
+func.func @random_uniform_like_result(%x: tensor<3xi32>) -> tensor<3xf32> {
   // expected-error @+1 {{expects an output with elements of type 'f16', but got 'f32' (C2)}}
-  %y = "onnx.RandomUniformLike"(%x) {dtype = 10 : si64} : (tensor<3xi32>) -> tensor<*xf32>
-  onnx.Return %y : tensor<*xf32>
+  %y = "onnx.RandomUniformLike"(%x) {dtype = 10 : si64} : (tensor<3xi32>) -> tensor<3xf32>
+  onnx.Return %y : tensor<3xf32>
 }

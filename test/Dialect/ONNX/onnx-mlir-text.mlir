@@ -59,4 +59,17 @@ func.func @others(%x: tensor<1x1x2x2xf32>, %s: tensor<?xi64>) -> tensor<1x1x4x6x
   %1 = "onnx.Dim"(%x) {axis = 0 : si64} : (tensor<1x1x2x2xf32>) -> tensor<1xi64>
   onnx.Return %0 : tensor<1x1x4x6xf32>
 }
+
+// Types of random ops have numbers of their own, and results the type that they
+// had before inference.
+// CHECK-LABEL: func.func @random
+func.func @random(%x: tensor<1x28xf64>) -> (tensor<*xf32>, tensor<2xf64>) {
+  // CHECK: "onnx.RandomNormal"() <{dtype = 0 : si64, {{.*}}shape = [3, 4]}> : () -> tensor<*xf32>
+  %0 = "onnx.RandomNormal"() {shape = [3, 4], dtype = 0 : si64} : () -> tensor<*xf32>
+  // CHECK: "onnx.RandomNormal"() <{dtype = 2 : si64, {{.*}}shape = [2]}> : () -> tensor<2xf64>
+  %1 = "onnx.RandomNormal"() {shape = [2], dtype = 2 : si64} : () -> tensor<2xf64>
+  // CHECK: "onnx.RandomNormalLike"(%{{.*}}) <{mean = 0.000000e+00 : f32, scale = 1.000000e+00 : f32}> : (tensor<1x28xf64>) -> tensor<*xf32>
+  %2 = "onnx.RandomNormalLike"(%x) : (tensor<1x28xf64>) -> tensor<*xf32>
+  onnx.Return %0, %1 : tensor<*xf32>, tensor<2xf64>
+}
 "onnx.EntryPoint"() {func = @others} : () -> ()

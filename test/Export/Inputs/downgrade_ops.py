@@ -88,7 +88,10 @@ case(1, "Selu", "x", node="Selu 1 alpha gamma")
 case(1, "PRelu", "x one", node="PRelu 2")
 case(7, "PRelu", "x row", node="PRelu 2")
 case(12, "Pow", "x int", node="Pow 2")
-case(20, "Gelu", "x", node="Gelu 1")
+case(9, "Gelu", "x", results="tensor<2x3x4x5xf32>", node="Div 2")
+case(20, "Gelu", "any", node="Gelu 1")
+case(1, "HardSwish", "x", results="tensor<2x3x4x5xf32>", node="HardSigmoid 1 alpha beta")
+case(1, "Mish", "x", results="tensor<2x3x4x5xf32>", node="Softplus 1")
 case(22, "Cos", "b", results="tensor<*xbf16>", node="Cos 1")
 
 # Tensors.

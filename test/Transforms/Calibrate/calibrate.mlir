@@ -21,7 +21,7 @@
 // AVERAGE: x = {max = 4.333{{.*}} : f64, min = -1.666{{.*}} : f64}
 // MOVING: x = {{.*}}max = 5.250000e+00 : f64, min = -5.250000e+00 : f64
 // LIMIT: x = {{.*}}max = 3.000000e+00 : f64, min = -4.000000e+00 : f64
-// ODD: warning: tensor 'x': left out of its range: 1 NaN, 1 infinite, 1 of 1e38 or more of 12 values
+// ODD: warning: tensor 'x': left out of its range: 1 NaN, 1 infinite, 1 of 1e38 or more of 12 values, first in {{.*}}.odd.npy, sample {{[0-9]}}
 // ODD: x = {{.*}}max = 8.000000e+00 : f64, min = -4.000000e+00 : f64
 // SHAPE: error: {{.*}}.wrong.npy, sample 0: input 'x' expects shape [1, 4], but got [1, 3]
 // NONE: error: {{.*}}none.npy: no such file or folder

@@ -22,6 +22,13 @@ static bool mayHaveRank(Value value, int64_t rank) {
   return !type || type.getRank() == rank;
 }
 
+/// ONNX's number of a random op's type. Text of onnx-mlir has numbers of its
+/// own: 0 is f16 and 2 is f64, which are no float types in ONNX.
+static int64_t randomDataType(int64_t dtype) {
+  constexpr int64_t half = 10, wide = 11;
+  return dtype == 0 ? half : dtype == 2 ? wide : dtype;
+}
+
 /// The element type of an op with an optional `dtype`.
 static Type getDataType(Operation *op, std::optional<int64_t> dtype) {
   return dtype ? elementTypeFromOnnx(*dtype, op->getContext())
@@ -192,10 +199,23 @@ LogicalResult MultinomialOp::inferShapes(ShapeContext &ctx) {
       Dims{dims ? dims->front() : ctx.unknown(), Dim(getSampleSize())});
 }
 
+/// An output without a rank has not been inferred, and its element type is the
+/// one that the text's author expected.
+static bool isInferred(Operation *op) {
+  return isa<RankedTensorType>(op->getResult(0).getType());
+}
+
+static LogicalResult verifyRandomType(Operation *op, int64_t dtype) {
+  Type type = elementTypeFromOnnx(randomDataType(dtype), op->getContext());
+  if (type && isFloat(type) && !isInferred(op))
+    return success();
+  return verifyDataType(op, randomDataType(dtype),
+                        {"dtype", "a float type", isFloat, "C1", "C2"});
+}
+
 static LogicalResult verifyRandom(Operation *op, int64_t dtype,
                                   ArrayAttr shape) {
-  if (failed(verifyDataType(op, dtype,
-                            {"dtype", "a float type", isFloat, "C1", "C2"})))
+  if (failed(verifyRandomType(op, dtype)))
     return failure();
   if (shape.size() > maxRank)
     return op->emitOpError("expects at most ")
@@ -211,7 +231,7 @@ static LogicalResult verifyRandom(Operation *op, int64_t dtype,
 static LogicalResult inferRandom(ShapeContext &ctx, Operation *op,
                                  int64_t dtype, ArrayAttr shape) {
   SmallVector<int64_t> sizes = shape::getInts(shape);
-  return ctx.set(op->getResult(0), getDataType(op, dtype),
+  return ctx.set(op->getResult(0), getDataType(op, randomDataType(dtype)),
                  Dims(sizes.begin(), sizes.end()));
 }
 
@@ -231,8 +251,7 @@ LogicalResult RandomUniformOp::inferShapes(ShapeContext &ctx) {
 static LogicalResult verifyRandomLike(Operation *op,
                                       std::optional<int64_t> dtype) {
   if (dtype)
-    return verifyDataType(op, *dtype,
-                          {"dtype", "a float type", isFloat, "C1", "C2"});
+    return verifyRandomType(op, *dtype);
   Type input = getElementType(op->getOperand(0)),
        output = getElementType(op->getResult(0));
   if (isa<UnknownType>(input))
@@ -240,21 +259,28 @@ static LogicalResult verifyRandomLike(Operation *op,
   if (!isFloat(input))
     return op->emitOpError("expects a float input without dtype, but got ")
            << op->getOperand(0).getType() << " (C1)";
-  if (input != output && !isa<UnknownType>(output))
+  if (input != output && !isa<UnknownType>(output) && isInferred(op))
     return op->emitOpError("expects an output with elements of type ")
            << input << ", but got " << output << " (C2)";
   return success();
+}
+
+static LogicalResult inferRandomLike(ShapeContext &ctx, Operation *op,
+                                     std::optional<int64_t> dtype) {
+  if (dtype)
+    dtype = randomDataType(*dtype);
+  return shape::sameDimsAs(ctx, op, 0, getDataType(op, dtype));
 }
 
 LogicalResult RandomNormalLikeOp::verify() {
   return verifyRandomLike(*this, getDtype());
 }
 LogicalResult RandomNormalLikeOp::inferShapes(ShapeContext &ctx) {
-  return shape::sameDimsAs(ctx, *this, 0, getDataType(*this, getDtype()));
+  return inferRandomLike(ctx, *this, getDtype());
 }
 LogicalResult RandomUniformLikeOp::verify() {
   return verifyRandomLike(*this, getDtype());
 }
 LogicalResult RandomUniformLikeOp::inferShapes(ShapeContext &ctx) {
-  return shape::sameDimsAs(ctx, *this, 0, getDataType(*this, getDtype()));
+  return inferRandomLike(ctx, *this, getDtype());
 }
