@@ -267,117 +267,6 @@ def old_convert(tally, folder):
         tally.result(f"convert {layer['name']}", None if fnv(values) == layer["filter_fnv1a32_le16"] else values[:8])
 
 
-def convert_model(facts):
-    """The convert tool's network, with its coefficients, as ONNX."""
-    padding = {"valid": "VALID", "same_end": "SAME_UPPER"}
-    nodes, constants = [], []
-    for layer in facts["layers"]:
-        name, out = layer["name"], layer["name"] + "_out"
-        if layer["op"] == "concat":
-            nodes.append(helper.make_node("Concat", [n + "_out" for n in layer["inputs"]], [out], name=name, axis=1))
-            continue
-        depthwise = layer["op"] == "depthwise_conv2d"
-        array = np.load(INPUTS / "old" / "npy" / f"{name}_filter.npy")
-        array = array.transpose(2, 3, 0, 1) if depthwise else array.transpose(3, 2, 0, 1)
-        constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name + "_w"))
-        inputs = [layer["input"] if layer["input"] == "input" else layer["input"] + "_out", name + "_w"]
-        if layer["bias"]:
-            inputs.append(name + "_b")
-            bias = np.load(INPUTS / "old" / "npy" / f"{name}_bias.npy").ravel()
-            constants.append(numpy_helper.from_array(bias, name + "_b"))
-        activation = layer["activation"]
-        nodes.append(helper.make_node(
-            "Conv", inputs, [name + "_sum" if activation else out], name=name, group=array.shape[0] if depthwise else 1,
-            strides=[layer["stride"]] * 2, auto_pad=padding[layer["padding"]], kernel_shape=array.shape[2:]))
-        if activation == "ReLU":
-            nodes.append(helper.make_node("Relu", [name + "_sum"], [out], name=name + "_act"))
-        elif activation:
-            alpha = np.load(INPUTS / "old" / "npy" / f"{name}_activation.npy").ravel()
-            nodes.append(helper.make_node("LeakyRelu", [name + "_sum"], [out], name=name + "_act", alpha=float(alpha[0])))
-    height, width, channels = facts["input"]["shape_hwc"]
-    x = helper.make_tensor_value_info("input", TensorProto.FLOAT, [1, channels, height, width])
-    y = helper.make_tensor_value_info(facts["layers"][-1]["name"] + "_out", TensorProto.FLOAT, None)
-    return helper.make_model(helper.make_graph(nodes, "g", [x], [y], constants), opset_imports=[helper.make_opsetid("", 13)])
-
-
-def old_network(tally, folder):
-    """The convert tool's network runs to the published scores; its class compiles and frees nothing early."""
-    facts = json.loads((INPUTS / "old_convert_facts.json").read_text())
-    model, table = folder / "net.onnx", folder / "net.json"
-    onnx.save(convert_model(facts), model)
-    exponents = {layer["name"] + "_out": layer["output_exponent"] for layer in facts["layers"]}
-    table.write_text(json.dumps({"exponents": {"input": facts["input"]["exponent"], **exponents}}))
-    np.save(folder / "net.npy", np.array(facts["input"]["values"], np.int16).reshape([1] + facts["input"]["shape_hwc"]))
-    for chip in ("esp32", "esp32s2", "esp32c3", "esp32s3"):
-        outcome = esp(
-            "evaluate", model, "--table", table, "--bits", "16", "--chip", chip, "--input", folder / "net.npy",
-            "--output-dir", folder,
-        )
-        problem = problem_of(outcome)
-        if not problem:
-            scores = np.load(folder / "l5_compress_out.npy").ravel().tolist()
-            wanted = next(scores for chips, scores in facts["published_output"].items() if chip in chips.split(", "))
-            problem = None if scores == wanted else f"scores {scores}"
-        tally.result(f"convert network {chip}", problem)
-    kinds = [["--bits", "16"], ["--bits", "8"], ["--bits", "8", "--granularity", "per-channel", "--method", "entropy"]]
-    np.save(folder / "net_float.npy", np.random.default_rng(3).uniform(0, 255, (4, 3, 28, 28)).astype(np.float32))
-    for number, options in enumerate(kinds):
-        place = folder / f"class{number}"
-        place.mkdir()
-        outcome = esp("export", model, "--data", folder / "net_float.npy", *options, "--model-class", "Net", "-o",
-                      place / "coefficient.cpp", "--quiet")
-        problem = problem_of(outcome)
-        if not problem:
-            bits = options[1]
-            for header in re.findall(r'#include "(dl_layer_\w+\.hpp)"', (place / "model_define.hpp").read_text()):
-                if header != "dl_layer_model.hpp":
-                    (place / header).write_text('#include "dl_layer_model.hpp"\n')
-            (place / "main.cpp").write_text(
-                '#include "model_define.hpp"\nint main() { Net net; Tensor<int%s_t> input; input.isThere = true; '
-                "net.forward(input); return input.isThere || !net.l5_compress.get_output().isThere; }\n" % bits)
-            compiled = run(["clang++", "-std=c++17", "-I", INPUTS / "v1", "-I", place, place / "main.cpp",
-                            place / "coefficient.cpp", "-o", place / "main"], timeout=120)
-            problem = compiled.stderr[-400:] if compiled.status else problem_of(run([place / "main"]))
-        tally.result(f"model_define {' '.join(options)}", problem)
-
-
-def old_refusals(tally, folder):
-    """Each thing that kernels of v1.x lack is told with its node."""
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 8, 4, 4])
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    make = helper.make_node
-    pool = {"kernel_shape": [2, 2], "name": "n"}
-    cases = {
-        "operator": ([make("Erf", ["x"], ["y"], name="n")], "isn't an operator of ESP-DL v1.x"),
-        "groups": ([make("Conv", ["x", "w"], ["y"], name="n", group=4)], "has 4 groups"),
-        "ceil": ([make("MaxPool", ["x"], ["y"], ceil_mode=1, **pool)], "has ceil_mode"),
-        "dilations": ([make("MaxPool", ["x"], ["y"], dilations=[2, 2], **pool)], "has dilations"),
-        "padding": (
-            [make("AveragePool", ["x"], ["y"], pads=[1, 1, 1, 1], count_include_pad=1, **pool)], "counts padding"),
-        "constant": ([make("Mul", ["x", "c"], ["y"], name="n")], "has a constant operand"),
-        "shapes": ([make("GlobalAveragePool", ["x"], ["g"]), make("Mul", ["x", "g"], ["y"], name="n")],
-                   "has operands of different shapes"),
-        "wrap": ([make("Pad", ["x", "pads"], ["y"], name="n", mode="reflect")], ""),
-    }
-    constants = {
-        "w": np.ones((8, 2, 3, 3), np.float32), "c": np.ones((1, 8, 4, 4), np.float32) * 3,
-        "pads": np.array([0, 0, 1, 1, 0, 0, 1, 1]),
-    }
-    np.save(folder / "v1.npy", np.random.default_rng(5).random((2, 8, 4, 4), dtype=np.float32))
-    for name, (nodes, reason) in cases.items():
-        used = {i for node in nodes for i in node.input}
-        held = [numpy_helper.from_array(value, key) for key, value in constants.items() if key in used]
-        path = folder / "v1.onnx"
-        onnx.save(helper.make_model(helper.make_graph(nodes, "g", [x], [y], held),
-                                    opset_imports=[helper.make_opsetid("", 13)]), path)
-        made = folder / f"v1_{name}.cpp"
-        outcome = esp("export", path, "--data", folder / "v1.npy", "-o", made)
-        problem = problem_of(outcome, 1 if reason else 0, reason)
-        if reason and not problem:
-            problem = problem_of(outcome, 1, "node 'n'") or ("a file is left" if made.exists() else None)
-        tally.result(f"old {name}", problem)
-
-
 def old_layouts(tally, folder):
     """Element orders of all chips, as the published calibrator writes them."""
     for number, case in enumerate(json.loads((INPUTS / "old_layout_cases.json").read_text())["cases"]):
@@ -416,8 +305,6 @@ def main():
         old_mnist(tally, folder)
         old_tables(tally, folder)
         old_convert(tally, folder)
-        old_network(tally, folder)
-        old_refusals(tally, folder)
         old_layouts(tally, folder)
     tally.finish()
 
