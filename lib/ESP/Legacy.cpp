@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -34,21 +35,39 @@ static std::vector<int64_t> numbersOf(const Tensor &tensor) {
   return numbers;
 }
 
+static void setActivation(const Model &device, const Node &node,
+                          LegacyLayer &layer) {
+  layer.activation =
+      llvm::StringSwitch<std::string>(node.getString("activation", "Linear"))
+          .Case("Relu", "ReLU")
+          .Case("LeakyRelu", "LeakyReLU")
+          .Case("PRelu", "PReLU")
+          .Default("");
+  const Tensor *slopes =
+      device.findInitializer(node.getString("activation_slopes"));
+  if (!slopes)
+    return;
+  layer.slopes = numbersOf(*slopes);
+  layer.slopesExponent = slopes->exponent();
+}
+
 std::vector<LegacyLayer> esp::legacyLayers(const Model &device) {
   std::vector<LegacyLayer> layers;
   llvm::StringSet<> taken;
   for (const Node &node : device.nodes) {
     bool isGemm = node.opType == "Gemm";
-    if (!isGemm && node.opType != "Conv" && node.opType != "Relu")
+    std::string kind = node.getString("activation", "Linear");
+    bool isProduct = isGemm || node.opType == "Conv";
+    if (!isProduct && kind == "Linear")
       continue;
     LegacyLayer &layer = layers.emplace_back();
     layer.name = identifier(node.name, taken);
+    layer.node = node.name;
     layer.bits = node.getString("quant_type") == "S16" ? 16 : 8;
-    if (node.opType == "Relu") {
-      layer.hasFilter = false;
-      layer.activation = "ReLU";
+    setActivation(device, node, layer);
+    layer.hasFilter = isProduct;
+    if (!isProduct)
       continue;
-    }
     const Tensor &filter = *device.findInitializer(node.inputs[1]);
     layer.filter = numbersOf(filter);
     layer.filterExponents = filter.exponents;
@@ -67,64 +86,8 @@ std::vector<LegacyLayer> esp::legacyLayers(const Model &device) {
       layer.bias = numbersOf(bias);
       layer.biasExponent = layer.isPerChannel ? -128 : bias.exponent();
     }
-    std::string kind = node.getString("activation", "Linear");
-    if (kind == "Linear")
-      continue;
-    layer.activation = kind == "Relu"        ? "ReLU"
-                       : kind == "LeakyRelu" ? "LeakyReLU"
-                                             : "PReLU";
-    if (kind == "Relu")
-      continue;
-    const Tensor &slopes =
-        *device.findInitializer(node.getString("activation_slopes"));
-    layer.slopes = numbersOf(slopes);
-    layer.slopesExponent = slopes.exponent();
   }
   return layers;
-}
-
-std::vector<std::string> esp::checkLegacyModel(const Model &model) {
-  static constexpr llvm::StringLiteral known[] = {"Add",
-                                                  "AveragePool",
-                                                  "Concat",
-                                                  "Conv",
-                                                  "Flatten",
-                                                  "Gemm",
-                                                  "GlobalAveragePool",
-                                                  "LeakyRelu",
-                                                  "MaxPool",
-                                                  "Mul",
-                                                  "PRelu",
-                                                  "Pad",
-                                                  "Relu",
-                                                  "Reshape",
-                                                  "Sigmoid",
-                                                  "Slice",
-                                                  "Softmax",
-                                                  "Squeeze",
-                                                  "Sub",
-                                                  "Tanh",
-                                                  "Transpose"};
-  std::vector<std::string> lines;
-  for (const Node &node : model.nodes) {
-    std::string reason;
-    const Tensor *filter = model.findInitializer(node.input(1));
-    int64_t group = node.getInt("group", 1);
-    if (!llvm::is_contained(known, StringRef(node.opType)))
-      reason = "isn't an operator of ESP-DL v1.x";
-    else if ((node.opType == "Conv" || node.opType == "Gemm") && !filter)
-      reason = "has a filter that isn't constant";
-    else if (node.opType == "Conv" && group > 1 &&
-             (group != filter->dims[0] || filter->dims[1] != 1))
-      reason = "has " + std::to_string(group) +
-               " groups; ESP-DL v1.x has 1, or one per channel";
-    else if (node.opType == "Conv" && filter->dims.size() != 4)
-      reason = "has a window that isn't two-dimensional";
-    if (!reason.empty())
-      lines.push_back("node '" + node.name + "' (" + node.opType + ") " +
-                      reason);
-  }
-  return lines;
 }
 
 //===----------------------------------------------------------------------===//

@@ -110,7 +110,7 @@ llvm::Error Converter::filter(const llvm::json::Object &config,
 llvm::Error Converter::bias(const llvm::json::Object &config,
                             LegacyLayer &layer) {
   auto wanted = config.getString("bias");
-  if (!wanted || *wanted != "True")
+  if (wanted != "True" && !config.getBoolean("bias").value_or(false))
     return llvm::Error::success();
   auto tensor = load(layer.name, "bias");
   if (!tensor)

@@ -5,31 +5,15 @@
 #include "OnnxQuant/Support/HostTensor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include <cmath>
 #include <cstring>
 
 using namespace onnxquant;
 using namespace onnxquant::esp;
 
 unsigned esp::bytesOf(int32_t type) {
-  switch (type) {
-  case UInt8:
-  case Int8:
-  case Bool:
-    return 1;
-  case UInt16:
-  case Int16:
-    return 2;
-  case Float:
-  case Int32:
-  case UInt32:
-    return 4;
-  case Int64:
-  case Double:
-  case UInt64:
-    return 8;
-  default:
-    return 0;
-  }
+  return type > UInt64 || type == Float16 ? 0 : elementBytes(type);
 }
 
 std::string esp::nameOf(int32_t type) {
@@ -163,6 +147,43 @@ const Value *Model::findValue(llvm::StringRef name) const {
   return nullptr;
 }
 
+llvm::Error esp::sortedNodes(const Model &model,
+                             std::vector<const Node *> &order) {
+  llvm::StringMap<size_t> producer;
+  for (auto [index, made] : llvm::enumerate(model.nodes))
+    for (const std::string &output : made.outputs)
+      if (!output.empty() && !producer.try_emplace(output, index).second)
+        return llvm::createStringError("tensor '" + output +
+                                       "' is computed twice");
+  enum State : char { New, Open, Done };
+  std::vector<char> state(model.nodes.size(), New);
+  for (size_t root = 0; root < model.nodes.size(); ++root) {
+    std::vector<std::pair<size_t, size_t>> stack;
+    if (state[root] == New)
+      stack.push_back({root, 0});
+    while (!stack.empty()) {
+      auto &[index, next] = stack.back();
+      const Node &current = model.nodes[index];
+      state[index] = Open;
+      if (next == current.inputs.size()) {
+        state[index] = Done;
+        order.push_back(&current);
+        stack.pop_back();
+        continue;
+      }
+      auto found = producer.find(current.inputs[next++]);
+      if (found == producer.end())
+        continue;
+      if (state[found->second] == Open)
+        return llvm::createStringError("node '" + current.name +
+                                       "' is part of a cycle");
+      if (state[found->second] == New)
+        stack.push_back({found->second, 0});
+    }
+  }
+  return llvm::Error::success();
+}
+
 //===----------------------------------------------------------------------===//
 // Chips
 //===----------------------------------------------------------------------===//
@@ -177,6 +198,12 @@ static const Chip chips[] = {
     {"esp32c2", Rounding::HalfUp, false, 32, 64, false, 32},
     {"esp32c5", Rounding::HalfUp, false, 32, 64, false, 32},
     {"esp32c6", Rounding::HalfUp, false, 32, 64, false, 32}};
+
+double esp::roundAs(Rounding rounding, double value) {
+  if (rounding == Rounding::HalfEven)
+    return std::nearbyint(value);
+  return std::floor(rounding == Rounding::HalfUp ? value + 0.5 : value);
+}
 
 llvm::ArrayRef<Chip> esp::getChips() { return chips; }
 

@@ -24,8 +24,7 @@ static std::pair<float, float> percentiles(ArrayRef<float> values) {
   return {sorted[low], most};
 }
 
-/// The least exponent with which a magnitude fits.
-static int64_t fittingExponent(double magnitude, int bits) {
+int64_t esp::fittingExponent(double magnitude, int bits) {
   double scale = 2 * magnitude / (std::ldexp(1.0, bits) - 1);
   return static_cast<int64_t>(std::ceil(std::log2(std::max(scale, 1e-8))));
 }
@@ -42,25 +41,42 @@ int64_t esp::constantExponent(ArrayRef<float> values, int bits,
       std::max(std::abs(range.first), std::abs(range.second)), bits);
 }
 
+/// log2 of how often a magnitude fits into the largest number of a type.
+static double room(double magnitude, int bits) {
+  return std::log2((bits == 8 ? 127 : 32767) / magnitude);
+}
+
 int64_t esp::legacyExponent(double magnitude, int bits) {
-  if (!(magnitude > 0))
-    return 0;
-  double most = bits == 8 ? 127 : 32767;
-  return -static_cast<int64_t>(std::floor(std::log2(most / magnitude)));
+  return magnitude > 0
+             ? -static_cast<int64_t>(std::floor(room(magnitude, bits)))
+             : 0;
 }
 
 int64_t esp::legacyInputExponent(double magnitude, int bits) {
-  if (!(magnitude > 0))
+  return magnitude > 0
+             ? -static_cast<int64_t>(std::nearbyint(room(magnitude, bits)))
+             : 0;
+}
+
+int64_t esp::legacyEntropyExponent(double threshold, int bits) {
+  if (!(threshold > 0))
     return 0;
-  double most = bits == 8 ? 127 : 32767;
-  return -static_cast<int64_t>(std::nearbyint(std::log2(most / magnitude)));
+  double steps = room(threshold, bits);
+  double whole = steps - std::floor(steps) > 0.75 ? std::nearbyint(steps)
+                                                  : std::floor(steps);
+  return -static_cast<int64_t>(whole);
 }
 
 double Observer::magnitude() const {
   return std::max(std::abs(low), std::abs(high));
 }
 
-static int64_t numBins(int bits) { return int64_t(32) << (bits - 1); }
+/// Bins and levels of the old toolkit's entropy.
+static constexpr int64_t oldBins = 2048, oldLevels = 128;
+
+int64_t Observer::numBins(int bits) const {
+  return method == Method::OldEntropy ? oldBins : int64_t(32) << (bits - 1);
+}
 
 void Observer::observeRange(ArrayRef<float> values) {
   if (values.empty())
@@ -78,7 +94,7 @@ void Observer::observeRange(ArrayRef<float> values) {
 void Observer::observeHistogram(ArrayRef<float> values, int bits) {
   std::vector<int64_t> &bins = bits == 8 ? bins8 : bins16;
   bins.resize(numBins(bits));
-  double range = std::max(std::abs(low), std::abs(high));
+  double range = magnitude();
   if (range <= 0)
     return;
   double perBin = range / bins.size();
@@ -120,7 +136,7 @@ static double divergence(ArrayRef<int64_t> bins, int64_t range, int64_t levels,
 
 int64_t Observer::klExponent(int bits) const {
   std::vector<int64_t> bins = bits == 8 ? bins8 : bins16;
-  double range = std::max(std::abs(low), std::abs(high));
+  double range = magnitude();
   if (bins.empty() || range <= 0)
     return fittingExponent(range, bits);
   // Values next to zero are many and need no steps.
@@ -148,10 +164,53 @@ int64_t Observer::klExponent(int bits) const {
       std::floor(std::log2(std::max(scale, 1e-8)) + 0.5));
 }
 
+/// The range whose values are least changed by 128 levels. What lies beyond a
+/// range counts as its last bin; levels spread over the bins that have values.
+double Observer::entropyThreshold() const {
+  double least = HUGE_VAL, range = magnitude(), best = range;
+  if (bins8.empty() || range <= 0)
+    return range;
+  int64_t all = 0;
+  for (int64_t count : bins8)
+    all += count;
+  int64_t inside = 0;
+  for (int64_t i = 0; i < oldLevels; ++i)
+    inside += bins8[i];
+  for (int64_t end = oldLevels; end <= oldBins; ++end) {
+    double loss = 0, tail = all - inside, filledTotal = inside;
+    for (int64_t level = 0; level < oldLevels; ++level) {
+      int64_t first = level * end / oldLevels,
+              last = (level + 1) * end / oldLevels, sum = 0, filled = 0;
+      for (int64_t i = first; i < last; ++i) {
+        sum += bins8[i];
+        filled += bins8[i] > 0;
+      }
+      for (int64_t i = first; i < last; ++i) {
+        double p = (bins8[i] + (i + 1 == end ? tail : 0)) / all;
+        if (p <= 0)
+          continue;
+        double q = bins8[i] > 0 ? double(sum) / filled / filledTotal : 1e-30;
+        loss += p * (std::log(p) - std::log(q));
+      }
+    }
+    if (loss < least) {
+      least = loss;
+      best = range * end / oldBins;
+    }
+    if (end < oldBins)
+      inside += bins8[end];
+  }
+  return best;
+}
+
 int64_t Observer::exponent(int bits) const {
+  if (method == Method::OldMinMax)
+    return legacyExponent(magnitude(), bits);
+  if (method == Method::OldEntropy)
+    return legacyEntropyExponent(entropyThreshold(), bits);
   if (method == Method::KL)
     return klExponent(bits);
   if (method == Method::Percentile)
     return fittingExponent(batches ? percentileSum / batches : 0, bits);
-  return fittingExponent(std::max(std::abs(low), std::abs(high)), bits);
+  return fittingExponent(magnitude(), bits);
 }

@@ -75,8 +75,8 @@ std::string OnnxGraph::freshName(StringRef op) {
 //===----------------------------------------------------------------------===//
 
 Term OnnxGraph::constant(int32_t type, const Dims &dims,
-                         const std::vector<char> &bytes) {
-  Term term = {freshName("constant"), type, dims};
+                         const std::vector<char> &bytes, StringRef name) {
+  Term term = {name.empty() ? freshName("constant") : name.str(), type, dims};
   auto *tensor = model->mutable_graph()->add_initializer();
   tensor->set_name(term.name);
   tensor->set_data_type(type);
@@ -172,8 +172,10 @@ Term OnnxGraph::node(StringRef op, ArrayRef<Term> inputs, int32_t type,
 
 std::vector<Term> OnnxGraph::nodes(StringRef op, ArrayRef<Term> inputs,
                                    ArrayRef<Term> outputs,
-                                   const Settings &settings) {
+                                   const Settings &settings, StringRef name) {
   auto *made = add(op, inputs, settings);
+  if (!name.empty())
+    made->set_name(name.str());
   for (const Term &term : outputs)
     made->add_output(term.name);
   return outputs.vec();

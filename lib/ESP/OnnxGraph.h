@@ -48,17 +48,20 @@ public:
   /// Begins the names of nodes that follow.
   void setPrefix(llvm::StringRef name) { prefix = name.str(); }
 
-  Term constant(int32_t type, const Dims &dims, const std::vector<char> &bytes);
+  /// Under a name of its own, or one that is made up.
+  Term constant(int32_t type, const Dims &dims, const std::vector<char> &bytes,
+                llvm::StringRef name = "");
   Term ints(int32_t type, const Dims &dims, llvm::ArrayRef<int64_t> values);
   Term floats(const Dims &dims, llvm::ArrayRef<float> values);
   Term number(int32_t type, double value);
 
   Term node(llvm::StringRef op, llvm::ArrayRef<Term> inputs, int32_t type,
             const Dims &dims, const Settings &settings = {});
-  /// A node with several outputs, whose names are given.
+  /// A node with several outputs, whose names are given, and its own may be.
   std::vector<Term> nodes(llvm::StringRef op, llvm::ArrayRef<Term> inputs,
                           llvm::ArrayRef<Term> outputs,
-                          const Settings &settings = {});
+                          const Settings &settings = {},
+                          llvm::StringRef name = "");
   /// Gives a value that was just made a name of its own.
   Term named(const Term &term, llvm::StringRef name);
 

@@ -395,39 +395,60 @@ llvm::Expected<ScaleTable> esp::readPickle(llvm::ArrayRef<char> bytes) {
     return llvm::createStringError("is no quantization table: it is no dict");
   ScaleTable table;
   const std::vector<Ref> &items = (*root)->items;
-  for (size_t i = 0; i + 1 < items.size(); i += 2)
+  for (size_t i = 0; i + 1 < items.size(); i += 2) {
+    Scales &scales = table[items[i]->text];
     if (items[i]->kind != Item::Text ||
-        !numbersOf(*items[i + 1], table[items[i]->text]))
+        !numbersOf(*items[i + 1], scales.values))
       return llvm::createStringError(
           "is no quantization table: it maps no name to numbers");
+    scales.isArray = items[i + 1]->kind != Item::Number;
+  }
   return table;
 }
 
+/// An unsigned number of some bytes.
+static std::string bytesOfNumber(uint64_t value, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i)
+    text += static_cast<char>(value >> (8 * i));
+  return text;
+}
+
+static std::string pickledText(StringRef name) {
+  return "X" + bytesOfNumber(name.size(), 4) + name.str();
+}
+
+static uint64_t bitsOf(double number) {
+  uint64_t bits;
+  std::memcpy(&bits, &number, sizeof(bits));
+  return bits;
+}
+
+/// An array as NumPy pickles it: `_reconstruct`, then its state.
+static std::string pickledArray(llvm::ArrayRef<double> numbers) {
+  std::string text = "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n";
+  text += std::string("K\0\x85", 3) + std::string("C\1b\x87R", 5);
+  // The version, shape, type, order and bytes.
+  text += std::string("(K\1J", 4) + bytesOfNumber(numbers.size(), 4) + "\x85";
+  text += "cnumpy\ndtype\n" + pickledText("f8") +
+          std::string("K\0K\1\x87R(K\3", 9) + pickledText("<") + "NNNJ" +
+          bytesOfNumber(~0u, 4) + "J" + bytesOfNumber(~0u, 4) +
+          std::string("K\0tb\x89", 5);
+  text += "B" + bytesOfNumber(8 * numbers.size(), 4);
+  for (double number : numbers)
+    text += bytesOfNumber(bitsOf(number), 8);
+  return text + "tb";
+}
+
 std::string esp::writePickle(const ScaleTable &table) {
-  std::string text("\x80\x02}", 3);
-  auto addText = [&](StringRef name) {
-    uint32_t length = name.size();
-    text += 'X';
-    for (int i = 0; i < 4; ++i)
-      text += static_cast<char>(length >> (8 * i));
-    text += name;
-  };
-  auto addNumber = [&](double number) {
-    uint64_t bits;
-    std::memcpy(&bits, &number, sizeof(bits));
-    text += 'G';
-    for (int i = 7; i >= 0; --i)
-      text += static_cast<char>(bits >> (8 * i));
-  };
+  std::string text("\x80\x03}", 3);
   for (const auto &[name, scales] : table) {
-    addText(name);
-    if (scales.size() == 1) {
-      addNumber(scales[0]);
+    text += pickledText(name);
+    if (scales.isArray || scales.values.size() != 1) {
+      text += pickledArray(scales.values);
     } else {
-      text += "](";
-      for (double scale : scales)
-        addNumber(scale);
-      text += 'e';
+      std::string number = bytesOfNumber(bitsOf(scales.values[0]), 8);
+      text += "G" + std::string(number.rbegin(), number.rend());
     }
     text += 's';
   }

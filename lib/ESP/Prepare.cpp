@@ -24,25 +24,59 @@ static std::string reasonAgainst(const Node &node, const Model &model) {
   StringRef op = node.opType;
   if (!node.domain.empty())
     return "is of the domain " + node.domain;
-  static constexpr llvm::StringLiteral known[] = {
-      "Add",          "AveragePool",
-      "Clip",         "Concat",
-      "Conv",         "ConvTranspose",
-      "DepthToSpace", "Div",
-      "Flatten",      "Gather",
-      "Gemm",         "GlobalAveragePool",
-      "Identity",     "LayerNormalization",
-      "LogSoftmax",   "LpNormalization",
-      "MatMul",       "MaxPool",
-      "Mul",          "PRelu",
-      "Pad",          "ReduceMax",
-      "ReduceMean",   "ReduceMin",
-      "ReduceSum",    "Reshape",
-      "Resize",       "Slice",
-      "Softmax",      "SpaceToDepth",
-      "Split",        "Squeeze",
-      "Sub",          "Transpose",
-      "Unsqueeze"};
+  static constexpr llvm::StringLiteral known[] = {"Add",
+                                                  "AveragePool",
+                                                  "Clip",
+                                                  "Concat",
+                                                  "Conv",
+                                                  "ConvTranspose",
+                                                  "DepthToSpace",
+                                                  "Div",
+                                                  "Equal",
+                                                  "Flatten",
+                                                  "GRU",
+                                                  "Gather",
+                                                  "Gemm",
+                                                  "GlobalAveragePool",
+                                                  "Greater",
+                                                  "GreaterOrEqual",
+                                                  "Identity",
+                                                  "LSTM",
+                                                  "LayerNormalization",
+                                                  "Less",
+                                                  "LessOrEqual",
+                                                  "LogSoftmax",
+                                                  "LpNormalization",
+                                                  "MatMul",
+                                                  "MaxPool",
+                                                  "Mod",
+                                                  "Mul",
+                                                  "PRelu",
+                                                  "Pad",
+                                                  "Pow",
+                                                  "RMSNormalization",
+                                                  "ReduceL1",
+                                                  "ReduceL2",
+                                                  "ReduceLogSum",
+                                                  "ReduceLogSumExp",
+                                                  "ReduceMax",
+                                                  "ReduceMean",
+                                                  "ReduceMin",
+                                                  "ReduceProd",
+                                                  "ReduceSum",
+                                                  "ReduceSumSquare",
+                                                  "Reshape",
+                                                  "Resize",
+                                                  "ReverseSequence",
+                                                  "ScatterND",
+                                                  "Slice",
+                                                  "Softmax",
+                                                  "SpaceToDepth",
+                                                  "Split",
+                                                  "Squeeze",
+                                                  "Sub",
+                                                  "Transpose",
+                                                  "Unsqueeze"};
   if (!isTabulated(op) && !llvm::is_contained(known, op))
     return "isn't an operator that ESP-DL's runtime quantizes";
   auto rankOf = [&](StringRef name) -> size_t {
@@ -72,6 +106,8 @@ static std::string reasonAgainst(const Node &node, const Model &model) {
        op == "MatMul") &&
       (rankOf(node.input(0)) > 4 || rankOf(node.input(1)) > 4))
     return "has operands of more than 4 dimensions";
+  if (op == "Mod" && !node.getInt("fmod", 0))
+    return "has fmod = 0; the runtime takes fmod = 1";
   if (op == "Gemm" && !model.findInitializer(node.input(1)))
     return "has weights that aren't constant";
   if (op == "Pad" && node.getString("mode", "constant") == "wrap")
@@ -129,6 +165,7 @@ void esp::prepareFloat(Model &model, bool legacy) {
         !model.nodes[found->second].find("activation")) {
       Node &before = model.nodes[found->second];
       before.setString("activation", node.opType);
+      before.setString("activation_node", node.name);
       if (node.opType == "LeakyRelu")
         before.setFloat("activation_alpha", node.getFloat("alpha", 0.01f));
       if (node.opType == "PRelu")
@@ -162,9 +199,8 @@ static size_t outputAxis(const Node &node) {
   return 0;
 }
 
-/// Weights as the device has them, as real numbers again.
-static std::vector<float> roundedWeights(const Node &node, const Tensor &w,
-                                         const QuantizeOptions &options) {
+std::vector<float> esp::roundedWeights(const Node &node, const Tensor &w,
+                                       const QuantizeOptions &options) {
   // The old toolkit measured the float model.
   if (options.legacy) {
     std::vector<float> plain;
@@ -265,6 +301,10 @@ std::string esp::writeCalibrationModel(const Model &model,
             graph.constant(slopes->type, slopes->dims, slopes->data));
       }
       graph.nodes(activation, operands, {made[0]}, own);
+    } else if (node.opType == "Swish") {
+      // ONNX has it in two.
+      Term gate = graph.unary("Sigmoid", inputs[0]);
+      graph.nodes("Mul", {inputs[0], gate}, made);
     } else {
       graph.nodes(node.opType, inputs, made, settings);
     }

@@ -19,17 +19,19 @@ bool esp::isPassive(StringRef op) {
       op);
 }
 
-bool esp::isTabulated(StringRef op) {
-  return llvm::is_contained({"Relu", "Sigmoid", "Tanh", "HardSwish",
-                             "HardSigmoid", "Elu", "Gelu", "LeakyRelu", "Swish",
-                             "Exp", "Neg", "Abs"},
+bool esp::isImageOp(StringRef op) {
+  return llvm::is_contained({"Conv", "ConvTranspose", "AveragePool", "MaxPool",
+                             "GlobalAveragePool", "DepthToSpace",
+                             "SpaceToDepth", "Resize", "GlobalMaxPool",
+                             "InsertZeros"},
                             op);
 }
 
-double esp::roundAs(Rounding rounding, double value) {
-  if (rounding == Rounding::HalfEven)
-    return std::nearbyint(value);
-  return std::floor(rounding == Rounding::HalfUp ? value + 0.5 : value);
+bool esp::isTabulated(StringRef op) {
+  return llvm::is_contained({"Relu", "Sigmoid", "Tanh", "HardSwish",
+                             "HardSigmoid", "Elu", "Gelu", "LeakyRelu", "Swish",
+                             "Exp", "Log", "Sqrt", "Neg", "Abs"},
+                            op);
 }
 
 Dims esp::toChannelsLast(ArrayRef<int64_t> dims) {
@@ -73,6 +75,18 @@ int Quantizer::bitsOf(const Node &current) const {
 //===----------------------------------------------------------------------===//
 
 void Quantizer::followInputs() {
+  // States of recurrent layers are what they give.
+  for (const Node &current : in.nodes) {
+    if (current.opType != "GRU" && current.opType != "LSTM")
+      continue;
+    std::string first, second;
+    if (!current.outputs.empty())
+      first = current.outputs[0];
+    if (current.outputs.size() > 1)
+      second = current.outputs[1];
+    if (exponents.count(first) && !second.empty())
+      exponents[second] = exponents[first];
+  }
   for (const Node &current : in.nodes)
     if (isPassive(current.opType) && exponents.count(current.inputs[0]))
       for (const std::string &name : current.outputs)
@@ -101,16 +115,31 @@ void Quantizer::align() {
 }
 
 /// The old toolkit's rules: activations give their exponent to what feeds
-/// them, and a Concat has the largest of its inputs everywhere.
+/// them, and a Concat, Max or Min has the largest of its inputs everywhere.
 void Quantizer::resolveLegacy() {
   auto keeps = [](StringRef op) {
-    return isPassive(op) || op == "GlobalAveragePool" ||
-           op == "GlobalMaxPool" || op == "Max" || op == "Min";
+    return isPassive(op) || op == "GlobalAveragePool" || op == "Resize" ||
+           op == "GlobalMaxPool" || op == "Expand";
+  };
+  // Kernels that compare or join elements of several tensors.
+  auto joins = [](StringRef op) {
+    return op == "Concat" || op == "Max" || op == "Min";
+  };
+  // An activation gives its exponent to the sums that feed it alone; behind
+  // anything else it keeps its input's.
+  std::function<bool(const Node &)> follows;
+  auto isActivation = [](StringRef op) {
+    return op == "Relu" || op == "LeakyRelu" || op == "PRelu";
   };
   auto feeds = [&](const Node &current) {
-    return (current.opType == "Relu" || current.opType == "LeakyRelu" ||
-            current.opType == "PRelu") &&
-           consumers[current.inputs[0]].size() == 1;
+    auto producer = producers.find(current.inputs[0]);
+    return isActivation(current.opType) && producer != producers.end() &&
+           consumers[current.inputs[0]].size() == 1 &&
+           !follows(*producer->second) && !joins(producer->second->opType);
+  };
+  follows = [&](const Node &current) {
+    return keeps(current.opType) ||
+           (isActivation(current.opType) && !feeds(current));
   };
   auto largestInput = [&](const Node &current) {
     int64_t largest = INT64_MIN;
@@ -129,11 +158,11 @@ void Quantizer::resolveLegacy() {
       place->second = exponent;
     };
     for (const Node &current : in.nodes) {
-      if (keeps(current.opType) && exponents.count(current.inputs[0]))
+      if (follows(current) && exponents.count(current.inputs[0]))
         set(current.outputs[0], exponents[current.inputs[0]]);
       if (feeds(current) && exponents.count(current.outputs[0]))
         set(current.inputs[0], exponents[current.outputs[0]]);
-      if (current.opType != "Concat")
+      if (!joins(current.opType))
         continue;
       int64_t largest = largestInput(current);
       for (const std::string &name : current.inputs) {
@@ -141,7 +170,7 @@ void Quantizer::resolveLegacy() {
           continue;
         set(name, largest);
         for (auto at = producers.find(name);
-             at != producers.end() && keeps(at->second->opType);
+             at != producers.end() && follows(*at->second);
              at = producers.find(at->second->inputs[0]))
           set(at->second->inputs[0], largest);
       }
@@ -164,6 +193,11 @@ int64_t Quantizer::parameterExponent(ArrayRef<float> values, int bits,
 double Quantizer::roundParameter(double value) const {
   return options.legacy ? std::nearbyint(value)
                         : roundAs(options.chip->rounding, value);
+}
+
+bool Quantizer::isReal(StringRef name) const {
+  const Value *value = in.findValue(name);
+  return value && value->type == Float;
 }
 
 llvm::Error Quantizer::resolveExponents() {
@@ -190,7 +224,7 @@ llvm::Error Quantizer::resolveExponents() {
                                      "' has no exponent");
   for (const Node &current : in.nodes)
     for (const std::string &name : current.outputs)
-      if (!exponents.count(name))
+      if (!name.empty() && !exponents.count(name) && isReal(name))
         return llvm::createStringError("tensor '" + name + "' of node '" +
                                        current.name + "' has no exponent");
   return llvm::Error::success();
@@ -368,14 +402,6 @@ Tensor Quantizer::quantized(const Tensor &from, const Dims &dims,
 // The whole model
 //===----------------------------------------------------------------------===//
 
-/// Ops whose kernels read images with their channels last.
-static bool isImageOp(StringRef op) {
-  return llvm::is_contained({"Conv", "ConvTranspose", "AveragePool", "MaxPool",
-                             "GlobalAveragePool", "DepthToSpace",
-                             "SpaceToDepth", "Resize"},
-                            op);
-}
-
 llvm::Expected<Model> Quantizer::run() {
   if (llvm::Error error = resolveExponents())
     return std::move(error);
@@ -424,19 +450,28 @@ Quantizer::Rule Quantizer::findRule(StringRef op) {
       .Case("ConvTranspose", &Q::convTranspose)
       .Case("Gemm", &Q::gemm)
       .Case("MatMul", &Q::matMul)
-      .Cases({"AveragePool", "MaxPool", "GlobalAveragePool"}, &Q::pool)
+      .Cases({"AveragePool", "MaxPool", "GlobalAveragePool", "GlobalMaxPool"},
+             &Q::pool)
       .Case("Clip", &Q::tabulated)
-      .Cases({"Add", "Sub", "Mul", "Div"}, &Q::binary)
+      .Cases({"Add", "Sub", "Mul", "Div", "Max", "Min", "Mod", "Pow"},
+             &Q::binary)
       .Case("PRelu", &Q::prelu)
       .Case("Concat", &Q::concat)
       .Cases({"Softmax", "LogSoftmax", "Split", "LpNormalization", "ReduceMean",
-              "ReduceSum", "ReduceMax", "ReduceMin"},
+              "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2",
+              "ReduceLogSum", "ReduceLogSumExp", "ReduceProd",
+              "ReduceSumSquare"},
              &Q::keepsLayout)
       .Cases({"Reshape", "Flatten", "Identity", "Slice", "Pad", "Transpose",
-              "Squeeze", "Unsqueeze", "Gather"},
+              "Squeeze", "Unsqueeze", "Gather", "Expand", "ReverseSequence"},
              &Q::restores)
       .Cases({"DepthToSpace", "SpaceToDepth", "Resize"}, &Q::image)
       .Case("LayerNormalization", &Q::normalization)
+      .Case("RMSNormalization", &Q::rootMeanSquare)
+      .Case("ScatterND", &Q::scatter)
+      .Cases({"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"},
+             &Q::comparison)
+      .Cases({"GRU", "LSTM"}, &Q::recurrent)
       .Default(nullptr);
 }
 

@@ -16,12 +16,15 @@ using Dims = std::vector<int64_t>;
 /// Whether an op only moves elements, so that its output has its input's
 /// exponent.
 bool isPassive(llvm::StringRef op);
+/// Whether an op's kernels read images with their channels last.
+bool isImageOp(llvm::StringRef op);
 /// Whether an op is a function of each element that gets a table.
 bool isTabulated(llvm::StringRef op);
 /// The function of a node of such an op, in float.
 std::optional<std::function<float(float)>> elementFunction(const Node &node);
-/// Rounds as a chip does.
-double roundAs(Rounding rounding, double value);
+/// Weights of a product as the device has them, as real numbers again.
+std::vector<float> roundedWeights(const Node &node, const Tensor &w,
+                                  const QuantizeOptions &options);
 /// `[N, C, ..]` as `[N, .., C]`.
 Dims toChannelsLast(llvm::ArrayRef<int64_t> dims);
 
@@ -44,6 +47,7 @@ private:
   void followInputs();
   void align();
   int bitsOf(const Node &node) const;
+  bool isReal(llvm::StringRef name) const;
   int32_t typeOf(const Node &node) const {
     return bitsOf(node) == 8 ? Int8 : Int16;
   }
@@ -98,7 +102,9 @@ private:
   std::string packedMatrix(llvm::StringRef name);
 
   // Others.
-  void placeActivation(Node &made);
+  /// An activation that a node has, or is: its name, and quantized slopes.
+  void placeActivation(Node &made, llvm::StringRef kind);
+  llvm::Error oldActivation();
   llvm::Error pool();
   llvm::Error tabulated();
   llvm::Error binary();
@@ -108,6 +114,10 @@ private:
   llvm::Error restores();
   llvm::Error image();
   llvm::Error normalization();
+  llvm::Error rootMeanSquare();
+  llvm::Error scatter();
+  llvm::Error comparison();
+  llvm::Error recurrent();
   std::string constantOperand(size_t index, bool isLast, int64_t rank,
                               std::optional<int64_t> exponent);
   std::string makeTable(int64_t from, int64_t to, int32_t type,

@@ -42,7 +42,21 @@ std::string Quantizer::makeTable(int64_t from, int64_t to, int32_t type,
   return put(std::move(table));
 }
 
+/// An activation of its own, as the old toolkit's kernels compute it.
+llvm::Error Quantizer::oldActivation() {
+  StringRef name = node->input(0);
+  bool isLast = forms[name].isLast;
+  Node current = start();
+  current.inputs = {input(0, isLast)};
+  placeActivation(current, node->opType);
+  result(current, {typeOf(*node), exponents[node->outputs[0]], isLast});
+  add(std::move(current));
+  return llvm::Error::success();
+}
+
 llvm::Error Quantizer::tabulated() {
+  if (options.legacy && (node->opType == "Relu" || node->opType == "LeakyRelu"))
+    return oldActivation();
   StringRef name = node->input(0);
   bool isLast = forms[name].isLast;
   int32_t type = typeOf(*node);
@@ -71,11 +85,6 @@ llvm::Error Quantizer::tabulated() {
   }
   if (!function)
     return fail("has no function");
-  if (options.legacy && node->opType == "Relu") {
-    result(current, {type, to, isLast});
-    add(std::move(current));
-    return llvm::Error::success();
-  }
   current.setString("lut", makeTable(from, to, type, *function));
   result(current, {type, to, isLast});
   add(std::move(current));
@@ -86,7 +95,7 @@ llvm::Error Quantizer::pool() {
   Node current = start();
   current.attributes = node->attributes;
   size_t rank = node->getInts("kernel_shape").size();
-  if (node->opType != "GlobalAveragePool") {
+  if (!StringRef(node->opType).starts_with("Global")) {
     if (node->getString("auto_pad", "NOTSET") != "NOTSET")
       return fail("has auto_pad; write its pads out");
     Dims strides = node->getInts("strides"), pads = node->getInts("pads"),
@@ -175,6 +184,8 @@ llvm::Error Quantizer::binary() {
 llvm::Error Quantizer::prelu() {
   if (!isConstant(node->input(1)))
     return fail("has slopes that aren't constant");
+  if (options.legacy)
+    return oldActivation();
   const Tensor &slopes = *constants[node->inputs[1]];
   StringRef name = node->input(0);
   bool isLast = forms[name].isLast;
@@ -257,7 +268,7 @@ llvm::Error Quantizer::keepsLayout() {
     if (op == "Split" && !node->input(1).empty())
       current.inputs.push_back(copyConstant(node->input(1)));
   }
-  bool isFloat = op == "Softmax" || op == "LogSoftmax";
+  bool isFloat = !options.legacy && (op == "Softmax" || op == "LogSoftmax");
   for (size_t i = 0; i < node->outputs.size(); ++i)
     result(current,
            {isFloat ? int32_t(Float) : typeOf(*node),
@@ -314,22 +325,6 @@ llvm::Error Quantizer::image() {
   for (size_t i = 1; i < node->inputs.size(); ++i)
     current.inputs.push_back(copyConstant(node->inputs[i]));
   result(current, {typeOf(*node), to, true});
-  add(std::move(current));
-  return llvm::Error::success();
-}
-
-llvm::Error Quantizer::normalization() {
-  Node current = start();
-  current.attributes = node->attributes;
-  current.inputs = {input(0, false)};
-  for (size_t i = 1; i < node->inputs.size(); ++i) {
-    if (!isConstant(node->inputs[i]))
-      return fail("has parameters that aren't constant");
-    current.inputs.push_back(constantOperand(i, false, 1, std::nullopt));
-  }
-  if (node->outputs.size() > 1)
-    return fail("has more outputs than ESP-DL's");
-  result(current, {typeOf(*node), exponents[node->outputs[0]], false});
   add(std::move(current));
   return llvm::Error::success();
 }

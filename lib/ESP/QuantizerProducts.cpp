@@ -80,23 +80,33 @@ llvm::Error Quantizer::placeFilter(Node &current, const Filter &filter,
   return llvm::Error::success();
 }
 
-/// The activation that is fused: its name, and quantized slopes.
-void Quantizer::placeActivation(Node &current) {
-  std::string kind = node->getString("activation", "Linear");
-  current.setString("activation", kind);
+void Quantizer::placeActivation(Node &current, StringRef kind) {
+  bool isOwn = node->opType == kind;
+  // One slope for all channels is a leak.
+  const Tensor *given = nullptr;
+  if (kind == "PRelu")
+    given = constants[isOwn ? node->inputs[1]
+                            : node->getString("activation_slopes")];
+  bool isLeak = kind == "LeakyRelu" || (given && given->numElements() == 1);
+  current.setString("activation", isLeak ? "LeakyRelu" : kind);
   if (kind == "Linear" || kind == "Relu")
     return;
   Tensor slopes;
-  if (kind == "LeakyRelu") {
-    float alpha = node->getFloat("activation_alpha", 0.01f);
+  if (given) {
+    slopes = *given;
+    slopes.dims = {slopes.numElements()};
+  } else {
+    float alpha = node->getFloat(isOwn ? "alpha" : "activation_alpha", 0.01f);
     slopes.type = Float;
     slopes.dims = {1};
     auto *bytes = reinterpret_cast<const char *>(&alpha);
     slopes.data.assign(bytes, bytes + sizeof(alpha));
-  } else {
-    slopes = *constants[node->getString("activation_slopes")];
-    slopes.dims = {slopes.numElements()};
   }
+  // What the old toolkit's table calls them.
+  current.setString("activation_table",
+                    given ? given->name
+                          : node->getString("activation_node", node->name) +
+                                "_alpha");
   slopes.name = node->name + "_activation";
   int64_t exponent = parameterExponent(floatsOf(slopes), bitsOf(*node), false);
   current.setString(
@@ -153,7 +163,7 @@ llvm::Error Quantizer::conv() {
   Node current = start();
   Dims strides = windowList(*node, "strides", rank, 1),
        dilations = windowList(*node, "dilations", rank, 1);
-  placeActivation(current);
+  placeActivation(current, node->getString("activation", "Linear"));
   current.setInts("dilations", dilations);
   current.setInt("group", group);
   current.setInts("kernel_shape", filter.window);
@@ -230,7 +240,7 @@ llvm::Error Quantizer::convTranspose() {
       return fail("has pads larger than its window");
   }
   Node current = start("Conv");
-  placeActivation(current);
+  placeActivation(current, node->getString("activation", "Linear"));
   current.setInts("dilations", dilations);
   current.setInt("group", 1);
   current.setInts("kernel_shape", filter.window);
@@ -267,7 +277,7 @@ llvm::Error Quantizer::gemm() {
         filter.values[o * filter.shape.inputs + i] =
             w.at(i * filter.shape.outputs + o);
   Node current = start();
-  placeActivation(current);
+  placeActivation(current, node->getString("activation", "Linear"));
   current.setFloat("alpha", 1);
   current.setFloat("beta", 1);
   current.setInt("transB", 0);
@@ -375,7 +385,7 @@ std::string Quantizer::packedMatrix(StringRef name) {
 
 llvm::Error Quantizer::matMul() {
   Node current = start();
-  placeActivation(current);
+  placeActivation(current, node->getString("activation", "Linear"));
   current.inputs = {input(0, false)};
   if (!isConstant(node->inputs[1])) {
     current.inputs.push_back(packedMatrix(node->inputs[1]));

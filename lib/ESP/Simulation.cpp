@@ -7,6 +7,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <cmath>
 
 using namespace onnxquant;
 using namespace onnxquant::esp;
@@ -15,7 +16,10 @@ using llvm::StringRef;
 Simulation::Simulation(const Model &model, const SimulationOptions &options)
     : model(model), options(options),
       rounding(options.legacy ? Rounding::Floor : options.chip->rounding),
-      graph(model.graphName) {}
+      graph(model.graphName) {
+  if (options.realPorts)
+    lastTensors = channelsLastTensors(model, *options.chip);
+}
 
 Simulation::Rule Simulation::findRule(StringRef op) {
   using S = Simulation;
@@ -55,7 +59,8 @@ Simulation::Rule Simulation::findRule(StringRef op) {
       .Cases({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"},
              &S::reshaped)
       .Case("Transpose", &S::transposed)
-      .Cases({"Slice", "Gather", "ReverseSequence", "ScatterND"}, &S::moved)
+      .Cases({"Slice", "Gather", "ReverseSequence", "ScatterND", "Expand"},
+             &S::moved)
       .Case("Concat", &S::concatenated)
       .Case("Pad", &S::padded)
       .Case("Split", &S::split)
@@ -88,46 +93,45 @@ llvm::Error Simulation::indexModel() {
     if (!bytesOf(value.type))
       return fail("input '" + value.name + "' has elements of " +
                   nameOf(value.type));
-    Term term = graph.input(value.name, value.type, value.dims);
+    Term term = inputOf(value);
     if (!terms.try_emplace(value.name, term).second)
       return fail("input '" + value.name + "' is defined twice");
   }
   return llvm::Error::success();
 }
 
-/// Nodes after those whose results they read.
-llvm::Error Simulation::sortNodes(std::vector<const Node *> &order) {
-  llvm::StringMap<size_t> producer;
-  for (auto [index, made] : llvm::enumerate(model.nodes))
-    for (const std::string &output : made.outputs)
-      if (!output.empty() && !producer.try_emplace(output, index).second)
-        return fail("tensor '" + output + "' is computed twice");
-  enum State : char { New, Open, Done };
-  std::vector<char> state(model.nodes.size(), New);
-  for (size_t root = 0; root < model.nodes.size(); ++root) {
-    std::vector<std::pair<size_t, size_t>> stack;
-    if (state[root] == New)
-      stack.push_back({root, 0});
-    while (!stack.empty()) {
-      auto &[index, next] = stack.back();
-      const Node &current = model.nodes[index];
-      state[index] = Open;
-      if (next == current.inputs.size()) {
-        state[index] = Done;
-        order.push_back(&current);
-        stack.pop_back();
-        continue;
-      }
-      auto found = producer.find(current.inputs[next++]);
-      if (found == producer.end())
-        continue;
-      if (state[found->second] == Open)
-        return fail("node '" + current.name + "' is part of a cycle");
-      if (state[found->second] == New)
-        stack.push_back({found->second, 0});
-    }
-  }
-  return llvm::Error::success();
+static bool isQuantized(int32_t type) { return type == Int8 || type == Int16; }
+
+Term Simulation::inputOf(const Value &value) {
+  if (!options.realPorts || !isQuantized(value.type))
+    return graph.input(value.name, value.type, value.dims);
+  bool isLast = lastTensors.count(value.name) && value.dims.size() > 2;
+  Dims dims = value.dims;
+  if (isLast)
+    std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+  graph.setPrefix(value.name);
+  Term real = graph.input(value.name, Float, dims);
+  if (isLast)
+    real = graph.channelsLast(real);
+  // The old toolkit's inputs are rounded as its parameters are.
+  Rounding own = rounding;
+  if (options.legacy)
+    rounding = Rounding::HalfEven;
+  Term made = quantized(real, value.exponent(), value.type);
+  rounding = own;
+  return made;
+}
+
+Term Simulation::realOutput(llvm::StringRef name, Term term) {
+  const Value *value = values.lookup(name);
+  graph.setPrefix(name);
+  if (value && isQuantized(term.type))
+    term =
+        graph.binary("Mul", graph.cast(term, Float),
+                     graph.number(Float, std::ldexp(1.0, value->exponent())));
+  if (lastTensors.count(name.str()) && term.rank() > 2)
+    term = graph.channelsSecond(term);
+  return term.name == name ? term : graph.named(term, name);
 }
 
 llvm::Error Simulation::runNode(const Node &current) {
@@ -149,7 +153,7 @@ llvm::Error Simulation::run() {
   if (llvm::Error error = indexModel())
     return error;
   std::vector<const Node *> order;
-  if (llvm::Error error = sortNodes(order))
+  if (llvm::Error error = sortedNodes(model, order))
     return error;
   for (const Node *current : order)
     if (llvm::Error error = runNode(*current))
@@ -163,7 +167,8 @@ llvm::Error Simulation::run() {
     auto found = terms.find(name);
     if (found == terms.end())
       return fail("output '" + name + "' isn't computed by any node");
-    graph.output(found->second);
+    graph.output(options.realPorts ? realOutput(name, found->second)
+                                   : found->second);
   }
   return llvm::Error::success();
 }
@@ -254,13 +259,18 @@ llvm::Error Simulation::finish(Term term, size_t index, bool isReshape) {
     if (isReshape || withoutBatch(*y.dims) == withoutBatch(term.dims))
       term = graph.reshape(term, *y.dims);
   }
-  terms[y.name] = graph.named(term, y.name);
+  bool isPort =
+      options.realPorts && llvm::any_of(model.outputs, [&](const Value &value) {
+        return value.name == y.name;
+      });
+  terms[y.name] = graph.named(term, isPort ? y.name + "_device" : y.name);
   return llvm::Error::success();
 }
 
 Settings Simulation::settings(llvm::ArrayRef<StringRef> leftOut) const {
   static constexpr llvm::StringLiteral own[] = {
-      "quant_type", "activation", "lut", "gate_exponent", "activation_slopes"};
+      "quant_type",    "activation",        "lut",
+      "gate_exponent", "activation_slopes", "activation_table"};
   Settings list;
   for (const Attribute &attribute : node->attributes) {
     StringRef name = attribute.name;

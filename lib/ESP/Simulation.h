@@ -46,7 +46,9 @@ private:
   using Rule = llvm::Error (Simulation::*)();
 
   llvm::Error indexModel();
-  llvm::Error sortNodes(std::vector<const Node *> &order);
+  /// An input of the graph, quantized where it is real.
+  Term inputOf(const Value &value);
+  Term realOutput(llvm::StringRef name, Term term);
   llvm::Error runNode(const Node &node);
   static Rule findRule(llvm::StringRef op);
 
@@ -88,11 +90,6 @@ private:
   int64_t limit(int64_t value, int32_t type) const;
 
   // Products.
-  bool isPacked(const Tensor &tensor) const;
-  /// Elements of a filter in ONNX's order.
-  std::vector<int64_t> plainFilter(const Tensor &tensor,
-                                   const FilterShape &shape,
-                                   int64_t begin = 0) const;
   /// High and low byte of 16-bit integers.
   std::pair<Term, Term> halves(const Term &x);
   /// Weights of 8 or 16 bits.
@@ -119,6 +116,7 @@ private:
                                int64_t outputs);
   /// The fused activation of a value that isn't saturated yet.
   llvm::Expected<Term> activated(const Term &value);
+  llvm::Error legacyActivation(const Operand &x, const Result &y);
   llvm::Error legacySum(const Operand &a, const Operand &b, const Result &y);
   llvm::Error legacyMean(const Term &sums, llvm::ArrayRef<int64_t> areas,
                          const Dims &areaDims, const Operand &x,
@@ -126,7 +124,6 @@ private:
   llvm::Error conv();
   llvm::Error gemm();
   llvm::Error matMul();
-  Term unpackedMatrix(const Term &b);
 
   // Windows and reductions.
   llvm::Error averagePool();
@@ -160,6 +157,9 @@ private:
   llvm::Error inFloat();
   llvm::Error rmsNormalization();
   llvm::Error byTable(const Operand &x, const Tensor &table);
+  llvm::Error byFunction(const Operand &x, const Result &y,
+                         const std::function<float(float)> &function);
+  Term aligned(const Operand &x, int64_t exponent, int32_t type);
 
   // Data that only moves.
   llvm::Error reshaped();
@@ -178,6 +178,7 @@ private:
   llvm::StringMap<Term> terms;
   llvm::StringMap<const Tensor *> constants;
   llvm::StringMap<const Value *> values;
+  std::set<std::string> lastTensors;
 };
 
 } // namespace onnxquant::esp

@@ -12,6 +12,16 @@ using namespace onnxquant::esp;
 // Two operands
 //===----------------------------------------------------------------------===//
 
+/// An operand at a smaller exponent, in a type that holds it.
+Term Simulation::aligned(const Operand &x, int64_t exponent, int32_t type) {
+  Term wide = graph.cast(x.term, type);
+  if (x.exponent() == exponent)
+    return wide;
+  return graph.binary(
+      "Mul", wide,
+      graph.number(type, std::ldexp(1.0, x.exponent() - exponent)));
+}
+
 llvm::Error Simulation::sum() {
   Operand a = operand(0), b = operand(1);
   Result y = result();
@@ -29,14 +39,8 @@ llvm::Error Simulation::sum() {
   double bound =
       std::ldexp(a.type() == Int8 && b.type() == Int8 ? 256 : 65536, apart);
   int32_t type = bound < 0x1p30 ? Int32 : Int64;
-  auto aligned = [&](const Operand &x) {
-    Term wide = graph.cast(x.term, type);
-    if (x.exponent() == least)
-      return wide;
-    return graph.binary(
-        "Mul", wide, graph.number(type, std::ldexp(1.0, x.exponent() - least)));
-  };
-  Term total = graph.binary(node->opType, aligned(a), aligned(b));
+  Term total = graph.binary(node->opType, aligned(a, least, type),
+                            aligned(b, least, type));
   auto moved = shifted(total, {y.exponent - least}, bound, rounding);
   if (!moved)
     return moved.takeError();
@@ -110,13 +114,8 @@ llvm::Error Simulation::comparison() {
     int64_t least = std::min(a.exponent(), b.exponent());
     if (std::max(a.exponent(), b.exponent()) - least > 40)
       return fail("has operands whose exponents are too far apart");
-    auto aligned = [&](const Operand &x) {
-      return graph.binary(
-          "Mul", graph.cast(x.term, Int64),
-          graph.number(Int64, std::ldexp(1.0, x.exponent() - least)));
-    };
-    left = aligned(a);
-    right = aligned(b);
+    left = aligned(a, least, Int64);
+    right = aligned(b, least, Int64);
   } else if (a.isQuantized() || b.isQuantized()) {
     left = real(a);
     right = real(b);
@@ -156,6 +155,16 @@ llvm::Error Simulation::byTable(const Operand &x, const Tensor &table) {
   }));
 }
 
+/// A function in float32 between quantized tensors, by all its values.
+llvm::Error
+Simulation::byFunction(const Operand &x, const Result &y,
+                       const std::function<float(float)> &function) {
+  float in = std::ldexp(1.0f, x.exponent()),
+        out = std::ldexp(1.0f, -y.exponent);
+  return finish(lookedUp(
+      x, y.type, [&](int64_t q) { return roundReal(function(q * in) * out); }));
+}
+
 llvm::Error Simulation::unary() {
   Operand x = operand(0);
   Result y = result();
@@ -163,8 +172,8 @@ llvm::Error Simulation::unary() {
     return inFloat();
   if (!y.isQuantized())
     return fail("gives " + nameOf(y.type) + "; int8 and int16 are known");
-  if (options.legacy && node->opType == "Relu")
-    return finish(saturated(graph.cast(x.term, Int32), y.type, true));
+  if (options.legacy && node->find("activation"))
+    return legacyActivation(x, y);
   std::string lut = node->getString("lut");
   bool usesTable =
       x.type() == Int8 || node->opType == "LUT" || node->opType == "Gelu";
@@ -177,11 +186,7 @@ llvm::Error Simulation::unary() {
   auto function = elementFunction(*node);
   if (!function)
     return fail("has no table");
-  float in = std::ldexp(1.0f, x.exponent()),
-        out = std::ldexp(1.0f, -y.exponent);
-  return finish(lookedUp(x, y.type, [&](int64_t q) {
-    return roundReal((*function)(q * in) * out);
-  }));
+  return byFunction(x, y, *function);
 }
 
 llvm::Error Simulation::prelu() {
@@ -189,6 +194,8 @@ llvm::Error Simulation::prelu() {
   Result y = result();
   if (!x.isQuantized())
     return inFloat();
+  if (options.legacy)
+    return legacyActivation(x, y);
   if (!slope.constant || !slope.isQuantized())
     return fail("expects constant slopes");
   std::string lut = node->getString("lut");
@@ -243,11 +250,9 @@ llvm::Error Simulation::clipped() {
     return finish(graph.node(
         "Clip", {x.term, graph.number(Float, low), graph.number(Float, high)},
         Float, x.term.dims));
-  float in = std::ldexp(1.0f, x.exponent()),
-        out = std::ldexp(1.0f, -y.exponent);
-  return finish(lookedUp(x, y.type, [&](int64_t q) {
-    return roundReal(std::min(std::max(q * in, low), high) * out);
-  }));
+  return byFunction(x, y, [low, high](float value) {
+    return std::min(std::max(value, low), high);
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -33,6 +33,13 @@ llvm::Expected<Term> Simulation::activated(const Term &value) {
   return graph.node("Where", {isNegative, *scaled, wide}, Int64, wide.dims);
 }
 
+llvm::Error Simulation::legacyActivation(const Operand &x, const Result &y) {
+  auto active = activated(graph.cast(x.term, Int32));
+  if (!active)
+    return active.takeError();
+  return finish(saturated(*active, y.type));
+}
+
 llvm::Error Simulation::finishLegacySums(Term sums, const Operand &x,
                                          ArrayRef<int64_t> weightExponents,
                                          const Operand &bias, double bound,

@@ -78,6 +78,8 @@ llvm::Error Simulation::moved() {
   if (inputs.empty() || !inputs[0])
     return fail("has no input");
   std::optional<Dims> dims = inputs[0].dims;
+  if (node->opType == "Expand")
+    dims = result().dims;
   if (node->opType == "Slice")
     dims = sliced(inputs[0].dims, integers(1, "starts"), integers(2, "ends"),
                   integers(3, "axes"), integers(4, "steps"));

@@ -5,31 +5,13 @@
 // are joined in 64 bits, so that they run on the same kernels and nothing is
 // rounded.
 
+#include "GraphPieces.h"
 #include "Simulation.h"
 #include <cmath>
 
 using namespace onnxquant;
 using namespace onnxquant::esp;
 using llvm::ArrayRef;
-
-bool Simulation::isPacked(const Tensor &tensor) const {
-  llvm::StringRef layout = tensor.layout();
-  if (layout.empty() || layout == "UNK")
-    return options.chip->isPacked;
-  return layout.contains("16") || layout.contains('8');
-}
-
-std::vector<int64_t> Simulation::plainFilter(const Tensor &tensor,
-                                             const FilterShape &shape,
-                                             int64_t begin) const {
-  int64_t block =
-      isPacked(tensor) ? packedChannels(8 * bytesOf(tensor.type)) : 0;
-  std::vector<int64_t> order = filterOrder(shape, block);
-  std::vector<int64_t> plain(order.size());
-  for (auto [place, element] : llvm::enumerate(order))
-    plain[element] = tensor.intAt(begin + place);
-  return plain;
-}
 
 //===----------------------------------------------------------------------===//
 // Sums
@@ -187,7 +169,7 @@ llvm::Error Simulation::conv() {
                        {"kernel_shape", window},
                        {"pads", *pads},
                        {"strides", strides}};
-  std::vector<int64_t> plain = plainFilter(*w, shape);
+  std::vector<int64_t> plain = plainFilter(*w, shape, *options.chip);
   Dims dims = {shape.outputs, shape.inputs};
   dims.insert(dims.end(), window.begin(), window.end());
   auto product = [&](llvm::StringRef op, int32_t type) {
@@ -250,7 +232,7 @@ llvm::Error Simulation::gemm() {
   if (input.rank() == 1 || input.dims.back() != shape.inputs)
     input = graph.reshape(input,
                           {input.numElements() / shape.inputs, shape.inputs});
-  std::vector<int64_t> plain = plainFilter(*w, shape), columns;
+  std::vector<int64_t> plain = plainFilter(*w, shape, *options.chip), columns;
   for (int64_t i = 0; i < shape.inputs; ++i)
     for (int64_t o = 0; o < shape.outputs; ++o)
       columns.push_back(plain[o * shape.inputs + i]);
@@ -270,33 +252,6 @@ llvm::Error Simulation::gemm() {
 }
 
 /// A right operand that is computed lies as filters do; as a matrix again.
-Term Simulation::unpackedMatrix(const Term &b) {
-  if (b.rank() < 2)
-    return b;
-  int64_t rows = b.dims[b.rank() - 2], columns = b.dims.back();
-  int64_t block =
-      options.chip->isPacked ? packedChannels(8 * bytesOf(b.type)) : 0;
-  int64_t packed = block ? columns / block * block : 0;
-  int64_t batch = b.numElements() / std::max<int64_t>(rows * columns, 1);
-  Term flat = graph.reshape(b, {batch, rows * columns});
-  std::vector<Term> parts;
-  if (packed) {
-    Term head =
-        packed == columns ? flat : graph.slice(flat, 1, 0, packed * rows);
-    head = graph.reshape(head, {batch, packed / block, rows, block});
-    head = graph.transpose(head, {0, 2, 1, 3});
-    parts.push_back(graph.reshape(head, {batch, rows, packed}));
-  }
-  if (packed < columns) {
-    Term tail =
-        packed ? graph.slice(flat, 1, packed * rows, rows * columns) : flat;
-    tail = graph.reshape(tail, {batch, columns - packed, rows});
-    parts.push_back(graph.transpose(tail, {0, 2, 1}));
-  }
-  Term matrix = parts.size() == 1 ? parts[0] : graph.concat(parts, 2);
-  return graph.reshape(matrix, b.dims);
-}
-
 llvm::Error Simulation::matMul() {
   Operand a = operand(0), bias = operand(2);
   const Tensor *w = constantOf(1);
@@ -318,7 +273,7 @@ llvm::Error Simulation::matMul() {
     magnitudes.assign(shape.outputs, 0);
     int64_t each = shape.size();
     for (int64_t at = 0; each && at < w->numElements(); at += each) {
-      std::vector<int64_t> plain = plainFilter(*w, shape, at);
+      std::vector<int64_t> plain = plainFilter(*w, shape, *options.chip, at);
       auto own = magnitudesOf(plain, shape.outputs);
       for (auto [old, next] : llvm::zip(magnitudes, own))
         old = std::max(old, next);
@@ -332,7 +287,9 @@ llvm::Error Simulation::matMul() {
     bDims = b.term.dims;
     type = b.type();
     exponents = b.exponents;
-    right.whole = unpackedMatrix(b.term);
+    right.whole = unpackMatrix(
+        graph, b.term,
+        options.chip->isPacked ? packedChannels(8 * bytesOf(type)) : 0);
     magnitudes = {double(depth) * (type == Int8 ? 128 : 32768)};
   }
   if (!a.isQuantized() || (type != Int8 && type != Int16) || exponents.empty())

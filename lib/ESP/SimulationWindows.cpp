@@ -2,6 +2,7 @@
 // NHWC (NWC), so channels are brought to the second axis where ONNX has them
 // there.
 
+#include "GraphPieces.h"
 #include "Simulation.h"
 #include <cmath>
 
@@ -358,36 +359,8 @@ llvm::Error Simulation::insertZeros() {
   int64_t rank = x.rank() - 2;
   if (rank < 1 || strides.empty())
     return fail("expects strides and an input with a window");
-  strides.resize(rank, strides.back());
-  extra.resize(rank, extra.empty() ? 0 : extra.back());
-  for (int64_t i = 0; i < rank; ++i) {
-    int64_t axis = 1 + i, size = x.dims[axis], stride = strides[i];
-    int64_t target = size + (stride - 1) * (size - 1) + extra[i];
-    if (stride < 1 || extra[i] < 0)
-      return fail("has a stride below 1");
-    // Zeros follow each place, and are one dimension with it.
-    Dims dims = x.dims;
-    dims.insert(dims.begin() + axis + 1, 1);
-    x = graph.reshape(x, dims);
-    auto pad = [&](int64_t at, int64_t count) {
-      Dims pads(2 * x.rank());
-      pads[x.rank() + at] = count;
-      Dims padded = x.dims;
-      padded[at] += count;
-      x = graph.node(
-          "Pad",
-          {x, graph.ints(Int64, {2 * x.rank()}, pads), graph.number(x.type, 0)},
-          x.type, padded);
-    };
-    pad(axis + 1, stride - 1);
-    dims = x.dims;
-    dims[axis] *= stride;
-    dims.erase(dims.begin() + axis + 1);
-    x = graph.reshape(x, dims);
-    if (target < x.dims[axis])
-      x = graph.slice(x, axis, 0, target);
-    else if (target > x.dims[axis])
-      pad(axis, target - x.dims[axis]);
-  }
-  return finish(x);
+  if (llvm::any_of(strides, [](int64_t stride) { return stride < 1; }) ||
+      llvm::any_of(extra, [](int64_t count) { return count < 0; }))
+    return fail("has a stride below 1");
+  return finish(esp::insertZeros(graph, x, strides, extra));
 }

@@ -6,6 +6,7 @@
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Dialect/ONNX/QuantizableOpInterface.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "OnnxQuant/ESP/Passes.h"
 #include "OnnxQuant/Pipelines/Compile.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/Preprocess.h"
@@ -61,6 +62,7 @@ void onnxquant::registerAllPasses() {
   registerOnnxQuantPasses();
   registerOnnxQuantQuantizePasses();
   registerOnnxQuantConversionPasses();
+  registerOnnxQuantEspPasses();
   registerCompilePipelines();
   registerPreprocessPipeline();
   registerInstrument();

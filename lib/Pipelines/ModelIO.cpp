@@ -95,8 +95,8 @@ static bool hasChecksum(StringRef bytes) {
 // Models
 //===----------------------------------------------------------------------===//
 
-/// A model of ESP-DL as the integer graph that its chip computes.
-static OwningOpRef<ModuleOp> readEspdl(StringRef path, MLIRContext *context) {
+static OwningOpRef<ModuleOp> readEspdl(StringRef path, MLIRContext *context,
+                                       EspForm form) {
   auto package = esp::readPackageFile(path);
   std::string problem;
   if (!package)
@@ -114,15 +114,18 @@ static OwningOpRef<ModuleOp> readEspdl(StringRef path, MLIRContext *context) {
   const esp::Model &model = package->entries[0].model;
   esp::SimulationOptions options;
   options.chip = esp::likelyChips(model).front();
+  options.realPorts = form == EspForm::Real;
+  if (form == EspForm::Quantizers)
+    return esp::importQdq(model, *options.chip, path, context);
   return esp::importSimulation(model, options, path, context);
 }
 
 OwningOpRef<ModuleOp> onnxquant::readModel(StringRef path, MLIRContext *context,
-                                           Bytecode bytecode) {
+                                           Bytecode bytecode, EspForm form) {
   if (llvm::sys::path::extension(path) == ".onnx")
     return importModel(path, context);
   if (llvm::sys::path::extension(path) == ".espdl")
-    return readEspdl(path, context);
+    return readEspdl(path, context, form);
   Location loc = FileLineColLoc::get(context, path, 0, 0);
   auto fail = [&](const Twine &reason) {
     emitError(loc) << reason;

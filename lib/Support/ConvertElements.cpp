@@ -1,5 +1,6 @@
 // Elements of one type as those of another, where that keeps what they mean.
 
+#include "OnnxQuant/Support/ElementType.h"
 #include "OnnxQuant/Support/HostTensor.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/SmallVector.h"
@@ -12,29 +13,7 @@
 
 using namespace llvm;
 using namespace onnxquant;
-
-namespace {
-enum Type : int32_t {
-  Float = 1,
-  UInt8 = 2,
-  Int8 = 3,
-  UInt16 = 4,
-  Int16 = 5,
-  Int32 = 6,
-  Int64 = 7,
-  Bool = 9,
-  Float16 = 10,
-  Double = 11,
-  UInt32 = 12,
-  UInt64 = 13,
-  BFloat16 = 16,
-  FirstFloat8 = 17,
-  LastFloat8 = 20,
-  UInt4 = 21,
-  Int4 = 22,
-  Float4 = 23,
-};
-} // namespace
+using namespace onnxquant::element;
 
 static bool isFloat(int32_t type) {
   return type == Float || type == Double || type == Float16 || type == BFloat16;

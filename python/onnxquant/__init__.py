@@ -30,12 +30,13 @@ _HOMES = {
     "report": ("Comparison", "Evaluation", "Report", "Sensitivity", "coco", "compare", "evaluate", "sensitivity"),
 }
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("compat",)
+_MODULES = ("compat", "esp")
 
 __all__ = sorted(_WHERE) + list(_MODULES)
 
 if TYPE_CHECKING:
     from . import compat as compat
+    from . import esp as esp
     from .data import Images as Images
     from .errors import CalibrationError as CalibrationError
     from .errors import CompileError as CompileError

@@ -3,6 +3,7 @@
 // around it makes objects of them.
 
 #include "Call.h"
+#include "Esp.h"
 #include "Evaluate.h"
 #include "OnnxQuant/Analysis/ModelInfo.h"
 #include "OnnxQuant/Calibration/Table.h"
@@ -16,11 +17,11 @@
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Pipelines/Preprocess.h"
 #include "OnnxQuant/Pipelines/Quantize.h"
-#include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Target/Header.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
 #include "OnnxQuant/Transforms/Quantize/ChannelFactors.h"
+#include "Output.h"
 #include "Samples.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -143,30 +144,6 @@ static ExportOptions readExport(Options options) {
   return result;
 }
 
-/// Writes to `out`, or to memory where that is empty.
-static LogicalResult write(ModuleOp module, const std::string &out,
-                           const ExportOptions &options, std::string &bytes) {
-  if (!out.empty())
-    return isModelOutput(out) ? writeModel(module, out, options)
-                              : exportModel(module, out, options);
-  llvm::raw_string_ostream os(bytes);
-  return exportModel(module, os);
-}
-
-/// Before long work whose result goes there.
-static void checkOut(const std::string &out) {
-  if (out.empty())
-    return;
-  if (llvm::Error error = checkWritable(out))
-    throwError("Output", llvm::toString(std::move(error)), out);
-}
-
-static py::object bytesOrNone(const std::string &out, std::string &bytes) {
-  if (!out.empty())
-    return py::none();
-  return py::bytes(bytes.data(), bytes.size());
-}
-
 static py::object exportTo(const py::object &model, const py::dict &options,
                            const std::string &out) {
   checkOut(out);
@@ -213,9 +190,7 @@ static py::tuple preprocess(const py::object &model, const py::dict &options,
     requestReport(*module);
     if (failed(pm.run(*module)))
       return failure();
-    for (const PreprocessCount &entry : takeReport(*module))
-      changes.push_back(llvm::json::Object{
-          {"pass", entry.pass}, {"what", entry.what}, {"count", entry.count}});
+    changes = changesOf(*module);
     return write(*module, out, exporting, bytes);
   });
   return py::make_tuple(bytesOrNone(out, bytes), toText(std::move(changes)));
@@ -638,5 +613,6 @@ PYBIND11_MODULE(_compiler, module) {
              py::arg("reference"), py::arg("options"), py::arg("samples"),
              py::arg("size"), py::arg("names"), py::arg("progress"));
   module.def("coco", &coco, py::arg("detections"), py::arg("annotations"));
+  defineEsp(module);
   module.attr("version") = ONNXQUANT_VERSION;
 }

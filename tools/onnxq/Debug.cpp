@@ -81,7 +81,8 @@ static llvm::Expected<llvm::json::Value>
 readOther(const DebugSettings &settings, ModuleOp real) {
   StringRef path = settings.compare;
   if (llvm::sys::path::extension(path) != ".json") {
-    OwningOpRef<ModuleOp> quant = settings.model.read(path, *real.getContext());
+    OwningOpRef<ModuleOp> quant =
+        settings.model.read(path, *real.getContext(), EspForm::Quantizers);
     FailureOr<DebugResult> result = failure();
     if (quant)
       result = compare(real, *quant, settings);
@@ -267,7 +268,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   OwningOpRef<ModuleOp> real =
       settings.model.read(settings.realPath, context.get());
   OwningOpRef<ModuleOp> quant =
-      real ? settings.model.read(settings.quantPath, context.get())
+      real ? settings.model.read(settings.quantPath, context.get(),
+                                 EspForm::Quantizers)
            : OwningOpRef<ModuleOp>();
   if (!quant)
     return BadInput;

@@ -22,14 +22,6 @@ int cli::espFail(llvm::Error error) {
   return espFail(llvm::toString(std::move(error)));
 }
 
-std::string cli::espShape(llvm::ArrayRef<int64_t> dims) {
-  std::string text;
-  for (int64_t dim : dims)
-    text += (text.empty() ? "" : ", ") +
-            (dim < 0 ? std::string("?") : std::to_string(dim));
-  return "[" + text + "]";
-}
-
 void EspFileOptions::declare(Arguments &arguments) {
   arguments.option("key", keyText).option("model", modelName);
 }

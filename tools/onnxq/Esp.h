@@ -33,9 +33,6 @@ struct EspFileOptions {
 int espFail(llvm::Error error);
 int espFail(const llvm::Twine &message);
 
-/// `[1, 2, 3]`.
-std::string espShape(llvm::ArrayRef<int64_t> dims);
-
 } // namespace onnxquant::cli
 
 #endif // ONNXQUANT_TOOLS_ONNXQ_ESP_H

@@ -172,7 +172,7 @@ static std::string placeText(int64_t index, llvm::ArrayRef<int64_t> dims) {
   std::vector<int64_t> place(dims.size());
   for (size_t i = dims.size(); i-- > 0; index /= std::max<int64_t>(dims[i], 1))
     place[i] = index % std::max<int64_t>(dims[i], 1);
-  return espShape(place);
+  return shapeText(place);
 }
 
 static int tryChip(const esp::Model &model, const EvaluateOptions &options,
@@ -314,39 +314,6 @@ static int evaluateTestValues(esp::Model &model, const EvaluateOptions &options,
 // Given inputs
 //===----------------------------------------------------------------------===//
 
-/// A tensor of floats as the input wants it: quantized by its exponent.
-static void quantizeInput(HostTensor &tensor, const esp::Value &value,
-                          esp::Rounding rounding) {
-  if (tensor.type != esp::Float ||
-      (value.type != esp::Int8 && value.type != esp::Int16))
-    return;
-  double limit = value.type == esp::Int8 ? 127 : 32767;
-  unsigned width = esp::bytesOf(value.type);
-  std::vector<char> data;
-  for (int64_t i = 0; i < tensor.numElements(); ++i) {
-    double q = std::ldexp(tensor.at(i), -value.exponent());
-    q = rounding == esp::Rounding::HalfEven ? std::nearbyint(q)
-                                            : std::floor(q + 0.5);
-    int16_t number = static_cast<int16_t>(
-        std::isnan(q) ? 0 : std::clamp(q, -limit - 1, limit));
-    auto *bytes = reinterpret_cast<const char *>(&number);
-    data.insert(data.end(), bytes, bytes + width);
-  }
-  tensor.type = value.type;
-  tensor.data = std::move(data);
-}
-
-static HostTensor toReal(const HostTensor &tensor, int64_t exponent) {
-  HostTensor real = tensor;
-  real.type = esp::Float;
-  real.data.resize(tensor.numElements() * sizeof(float));
-  for (int64_t i = 0; i < tensor.numElements(); ++i) {
-    float value = std::ldexp(static_cast<float>(tensor.at(i)), exponent);
-    std::memcpy(real.data.data() + i * sizeof(float), &value, sizeof(float));
-  }
-  return real;
-}
-
 static int evaluateInputs(const esp::Model &model,
                           const EvaluateOptions &options,
                           const esp::Chip *chip) {
@@ -370,9 +337,10 @@ static int evaluateInputs(const esp::Model &model,
                                  ? specs[index].name
                                  : tensor.name;
           if (const esp::Value *value = model.findValue(name))
-            quantizeInput(tensor, *value,
-                          options.isLegacy ? esp::Rounding::HalfEven
-                                           : simulation.chip->rounding);
+            tensor =
+                esp::toDevice(tensor, *value,
+                              options.isLegacy ? esp::Rounding::HalfEven
+                                               : simulation.chip->rounding);
         }
         return matchInputs(specs, std::move(tensors), std::nullopt);
       });
@@ -382,9 +350,9 @@ static int evaluateInputs(const esp::Model &model,
     const esp::Value *value = model.findValue(tensor.name);
     int64_t exponent = value ? value->exponent() : 0;
     if (options.toFloat && tensor.type != esp::Float)
-      tensor = toReal(tensor, exponent);
+      tensor = esp::toReal(tensor, exponent);
     llvm::outs() << tensor.name << ": " << typeName(tensor.type) << " "
-                 << espShape(tensor.dims) << ", exponent " << exponent << ":";
+                 << shapeText(tensor.dims) << ", exponent " << exponent << ":";
     for (int64_t i = 0; i < std::min<int64_t>(tensor.numElements(), 10); ++i)
       llvm::outs() << llvm::format(" %g", tensor.at(i));
     llvm::outs() << (tensor.numElements() > 10 ? " ...\n" : "\n");
@@ -445,8 +413,10 @@ static int run(llvm::ArrayRef<const char *> arguments) {
       legacy.chipName = options.chipName;
     if (std::optional<int> code = legacy.finish(parser, /*legacy=*/true))
       return *code;
-    esp::Model device;
-    if (int code = espQuantizeLegacy(legacy, device))
+    ModelContext context;
+    ModelDiagnosticHandler handler(&context.get());
+    esp::Model floats, device;
+    if (int code = espQuantize(legacy, context.get(), floats, device))
       return code;
     options.isLegacy = true;
     return evaluateInputs(device, options, legacy.quantize.chip);

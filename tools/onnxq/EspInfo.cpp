@@ -1,6 +1,7 @@
 // onnxq esp info: what a .espdl file holds.
 
 #include "Esp.h"
+#include "OnnxQuant/Support/HostTensor.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -99,7 +100,7 @@ static void printValues(llvm::StringRef title,
                         const std::vector<esp::Value> &values) {
   for (const esp::Value &value : values)
     llvm::outs() << title << " " << value.name << ": "
-                 << esp::nameOf(value.type) << " " << espShape(value.dims)
+                 << esp::nameOf(value.type) << " " << shapeText(value.dims)
                  << ", exponent " << exponentText(value.exponents) << "\n";
 }
 

@@ -6,19 +6,23 @@
 #include "DataArguments.h"
 #include "Esp.h"
 #include "Models.h"
-#include "OnnxQuant/ESP/Quantize.h"
+#include "OnnxQuant/Pipelines/Esp.h"
 
 namespace onnxquant::cli {
 
 struct EspSettings {
   std::string path, output, table, chipName = "esp32s3", granularity,
-                                   method = "kl", wideNodes, keyText;
+                                   method = "kl", wideNodes, keyText,
+                                   modelClass, config, modelName;
   int64_t bits = 8, tableStep = 256;
-  bool testValues = false, quiet = false;
+  bool testValues = false, quiet = false, equalize = false,
+       scaleChannels = false, correctBiases = false;
+  std::string maxWide;
   DataArguments data;
   ModelOptions model;
   esp::QuantizeOptions quantize;
-  esp::Observer::Method observer = esp::Observer::Method::KL;
+  esp::MeasureOptions measure;
+  esp::MixedOptions mixed;
 
   void declare(Arguments &parser);
   /// Checks the options; an exit code says that they are wrong. `legacy` is for
@@ -32,16 +36,18 @@ struct EspSettings {
 /// batches the size 1.
 int espReadFloat(const EspSettings &settings, mlir::MLIRContext &context,
                  esp::Model &model);
-/// Exponents from `--table`, or measured with `--data`.
-int espFindExponents(EspSettings &settings, const esp::Model &model,
+/// Exponents from `--table`, or measured with `--data`. The model's channels
+/// and biases change where options ask for that.
+int espFindExponents(EspSettings &settings, esp::Model &model,
                      mlir::MLIRContext &context, esp::Exponents &exponents);
+/// All of it: from the file to the model for the device.
+int espQuantize(EspSettings &settings, mlir::MLIRContext &context,
+                esp::Model &floats, esp::Model &device);
 int espWriteText(llvm::StringRef path, llvm::StringRef text);
 
 /// `esp export` to .cpp, `esp calibrate` to .pickle.
 int espExportLegacy(EspSettings &settings);
 int espCalibrateLegacy(EspSettings &settings);
-/// The model quantized by the old rules.
-int espQuantizeLegacy(EspSettings &settings, esp::Model &device);
 
 } // namespace onnxquant::cli
 

@@ -85,7 +85,7 @@ bool Candidate::open(StringRef path) {
     source.bytes = static_cast<int64_t>(bytes);
   if (llvm::sys::path::extension(path) == ".so")
     return openLibrary(path);
-  module = settings.model.read(path, context.get());
+  module = settings.model.read(path, context.get(), EspForm::Real);
   if (!module)
     return false;
   auto inputs = graphInputs(*module);

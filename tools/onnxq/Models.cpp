@@ -39,11 +39,12 @@ LogicalResult ModelOptions::apply(ModuleOp module) const {
   return pm.run(module);
 }
 
-OwningOpRef<ModuleOp> ModelOptions::read(StringRef path,
-                                         MLIRContext &context) const {
+OwningOpRef<ModuleOp> ModelOptions::read(StringRef path, MLIRContext &context,
+                                         EspForm form) const {
   Phase reading("reading " + path.str());
-  OwningOpRef<ModuleOp> module = readModel(
-      path, &context, trustBytecode ? Bytecode::Trusted : Bytecode::Checked);
+  OwningOpRef<ModuleOp> module =
+      readModel(path, &context,
+                trustBytecode ? Bytecode::Trusted : Bytecode::Checked, form);
   if (!module || failed(apply(*module)))
     return {};
   return module;

@@ -6,6 +6,7 @@
 
 #include "Arguments.h"
 #include "OnnxQuant/Pipelines/Compile.h"
+#include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Support/Progress.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -34,7 +35,8 @@ struct ModelOptions {
   /// Reads a model and gives its inputs the sizes asked for. Errors are
   /// diagnostics.
   mlir::OwningOpRef<mlir::ModuleOp> read(llvm::StringRef path,
-                                         mlir::MLIRContext &context) const;
+                                         mlir::MLIRContext &context,
+                                         EspForm form = EspForm::Device) const;
 };
 
 /// `--target`, `--cpu`, `--features`, `--threads`, `--max-iterations`,

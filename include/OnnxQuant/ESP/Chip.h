@@ -13,6 +13,7 @@
 namespace onnxquant::esp {
 
 enum class Rounding { Floor, HalfUp, HalfEven };
+double roundAs(Rounding rounding, double value);
 
 struct Chip {
   llvm::StringLiteral name;

@@ -13,7 +13,8 @@ namespace onnxquant::esp {
 
 /// A layer with coefficients, as the exported files have it.
 struct LegacyLayer {
-  std::string name;
+  /// The name of its objects, and that of the node.
+  std::string name, node;
   int bits = 8;
   /// No filter: an activation behind Add or Mul.
   bool hasFilter = true;
@@ -40,6 +41,13 @@ struct LegacyFiles {
 /// The .cpp and .hpp of layers. `name` is the files' name and the namespace.
 LegacyFiles writeLegacy(llvm::ArrayRef<LegacyLayer> layers,
                         llvm::StringRef name);
+/// A header with a class that builds the network of ESP-DL v1.x: `layers` with
+/// the coefficients of the header `coefficients`. Errors name a node without a
+/// layer there.
+llvm::Expected<std::string> writeLegacyModel(const Model &device,
+                                             llvm::ArrayRef<LegacyLayer> layers,
+                                             llvm::StringRef className,
+                                             llvm::StringRef coefficients);
 /// Why the old toolkit can't take a model: a line per node.
 std::vector<std::string> checkLegacyModel(const Model &model);
 
@@ -49,13 +57,20 @@ llvm::Expected<std::vector<LegacyLayer>>
 readConvertFolder(llvm::StringRef folder, llvm::StringRef config,
                   const Chip &chip, bool perChannel);
 
-/// A table of scales by tensor, one or one per channel.
-using ScaleTable = std::map<std::string, std::vector<double>>;
+/// The scales of a tensor: one, or one per channel.
+struct Scales {
+  std::vector<double> values;
+  /// Whether a table has them as an array of NumPy's; one number otherwise.
+  bool isArray = false;
+};
+/// Scales by tensor.
+using ScaleTable = std::map<std::string, Scales>;
+/// The table of a model that was quantized by the old toolkit's rules.
+ScaleTable legacyTable(const Model &device);
 /// Reads a pickled dict of floats and arrays. Nothing in it is executed: only
 /// the opcodes of such a table are known, and others are an error.
 llvm::Expected<ScaleTable> readPickle(llvm::ArrayRef<char> bytes);
-/// Writes a pickled dict of floats (tensors with one scale) and lists of
-/// floats.
+/// Writes a pickled dict of floats and arrays of NumPy's.
 std::string writePickle(const ScaleTable &table);
 
 } // namespace onnxquant::esp

@@ -7,8 +7,10 @@
 #ifndef ONNXQUANT_ESP_MODEL_H
 #define ONNXQUANT_ESP_MODEL_H
 
+#include "OnnxQuant/Support/ElementType.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,21 +19,7 @@
 
 namespace onnxquant::esp {
 
-/// ONNX's numbers of element types that occur.
-enum ElementType : int32_t {
-  Undefined = 0,
-  Float = 1,
-  UInt8 = 2,
-  Int8 = 3,
-  UInt16 = 4,
-  Int16 = 5,
-  Int32 = 6,
-  Int64 = 7,
-  Bool = 9,
-  Double = 11,
-  UInt32 = 12,
-  UInt64 = 13
-};
+using namespace element;
 
 /// A constant, or a test value.
 struct Tensor {
@@ -124,6 +112,9 @@ struct Model {
   /// What is known of a tensor that is no constant.
   const Value *findValue(llvm::StringRef name) const;
 };
+
+/// Nodes after those whose results they read.
+llvm::Error sortedNodes(const Model &model, std::vector<const Node *> &order);
 
 /// Bytes of an element of a type that a tensor can have; 0 for others.
 unsigned bytesOf(int32_t type);

@@ -37,11 +37,36 @@ std::vector<std::string> checkModel(const Model &model);
 /// old toolkit.
 void prepareFloat(Model &model, bool legacy = false);
 
+/// How channels between two products are made alike.
+struct EqualizeOptions {
+  int64_t iterations = 10;
+  /// Pairs of channels with less weight than this stay.
+  double threshold = 0.5;
+  /// The largest factor.
+  double most = 256;
+  /// How much of a bias counts as a weight of its channel.
+  double biasShare = 0;
+  /// Factors that no float is rounded by.
+  bool powersOfTwo = false;
+};
+/// Multiplies weights, so that the model computes the same with channels that
+/// are alike; the number of pairs of products that it looked at.
+int64_t equalizeChannels(Model &model, const EqualizeOptions &options);
+
+/// Adds to biases what rounding of weights takes from the mean of each output.
+/// `means` has the mean of each channel of tensors.
+void correctBiases(Model &model, const QuantizeOptions &options,
+                   const std::map<std::string, std::vector<double>> &means);
+
 /// The old toolkit's exponent: the least with which a magnitude fits.
 int64_t legacyExponent(double magnitude, int bits);
 /// The same of a model's input, rounded to the nearest instead.
 int64_t legacyInputExponent(double magnitude, int bits);
+/// The same of a threshold by entropy, which may be exceeded a little.
+int64_t legacyEntropyExponent(double threshold, int bits);
 
+/// The least exponent with which a magnitude fits, by ESP-DL's rule.
+int64_t fittingExponent(double magnitude, int bits);
 /// The exponent of constants by ESP-DL's rule: the 99.99th percentile on both
 /// sides of a tensor, the extremes of a channel.
 int64_t constantExponent(llvm::ArrayRef<float> values, int bits,
@@ -56,19 +81,24 @@ std::string writeCalibrationModel(const Model &model,
 /// Finds the exponent of one tensor from values that it takes.
 class Observer {
 public:
-  enum class Method { KL, MinMax, Percentile };
+  /// Those of ESP-DL's quantizer, then those of the toolkit before .espdl.
+  enum class Method { KL, MinMax, Percentile, OldMinMax, OldEntropy };
   explicit Observer(Method method) : method(method) {}
 
   /// First all samples for the range, then all again for the histogram.
   void observeRange(llvm::ArrayRef<float> values);
   void observeHistogram(llvm::ArrayRef<float> values, int bits);
-  bool needsHistogram() const { return method == Method::KL; }
+  bool needsHistogram() const {
+    return method == Method::KL || method == Method::OldEntropy;
+  }
   int64_t exponent(int bits) const;
   /// The largest magnitude.
   double magnitude() const;
 
 private:
+  int64_t numBins(int bits) const;
   int64_t klExponent(int bits) const;
+  double entropyThreshold() const;
 
   Method method;
   float low = 0, high = 0;
@@ -80,6 +110,10 @@ private:
 
 /// Names and exponents of tensors that are computed or given.
 using Exponents = std::map<std::string, int64_t>;
+
+/// Reads exponents: our .json, the .json of ESP-DL's quantizer, the .pickle of
+/// the old calibrator, or the tensors of a .espdl file. Errors name the file.
+llvm::Expected<Exponents> readExponents(llvm::StringRef path);
 
 /// The model for the device. `exponents` has every tensor that an op measures;
 /// others follow. Errors name the node.

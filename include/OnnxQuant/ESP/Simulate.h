@@ -9,6 +9,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/Error.h"
+#include <set>
 
 namespace onnxquant::esp {
 
@@ -24,6 +25,9 @@ struct SimulationOptions {
   /// Keep the table rule of runtimes up to 3.3.0: entries of int16 tables are
   /// interpolated instead of the nearest one taken.
   bool interpolate = false;
+  /// Inputs and outputs are real numbers in ONNX's layout; inputs are quantized
+  /// first, and outputs multiplied by their scale.
+  bool realPorts = false;
 };
 
 /// An ONNX model in protobuf's form whose inputs and outputs are the device's:
@@ -35,6 +39,21 @@ llvm::Expected<std::string> simulate(const Model &model,
 mlir::OwningOpRef<mlir::ModuleOp>
 importSimulation(const Model &model, const SimulationOptions &options,
                  llvm::StringRef name, mlir::MLIRContext *context);
+
+/// Tensors that the device has with their channels last, as far as the graph
+/// tells.
+std::set<std::string> channelsLastTensors(const Model &model, const Chip &chip);
+
+/// An ordinary float model with QuantizeLinear and DequantizeLinear: ONNX's
+/// layout and operators, scales that are powers of two. The chip says how
+/// filters lie that don't say it themselves. Errors name the node.
+llvm::Expected<std::string> writeQdq(const Model &model, const Chip &chip);
+
+/// The same as a module of the `onnx` dialect. Errors are diagnostics.
+mlir::OwningOpRef<mlir::ModuleOp> importQdq(const Model &model,
+                                            const Chip &chip,
+                                            llvm::StringRef name,
+                                            mlir::MLIRContext *context);
 
 } // namespace onnxquant::esp
 

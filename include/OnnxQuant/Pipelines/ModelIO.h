@@ -13,11 +13,17 @@ namespace onnxquant {
 /// MLIR's reader isn't made for files of strangers: damaged ones can do harm.
 enum class Bytecode { Checked, Trusted };
 
-/// Reads `.onnx`, `.mlir`, `.mlirbc`, or `.espdl` as the integer graph that the
-/// chip computes; `-` is MLIR on standard input.
+/// What a `.espdl` file becomes: the integer graph that its chip computes, with
+/// inputs and outputs of the device; the same with real ones in ONNX's layout;
+/// or an ordinary float graph with quantizers.
+enum class EspForm { Device, Real, Quantizers };
+
+/// Reads `.onnx`, `.mlir`, `.mlirbc`, or `.espdl`; `-` is MLIR on standard
+/// input.
 mlir::OwningOpRef<mlir::ModuleOp>
 readModel(llvm::StringRef path, mlir::MLIRContext *context,
-          Bytecode bytecode = Bytecode::Checked);
+          Bytecode bytecode = Bytecode::Checked,
+          EspForm form = EspForm::Device);
 
 /// Whether `writeModel` knows the extension of `path`.
 bool isModelOutput(llvm::StringRef path);

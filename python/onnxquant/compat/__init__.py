@@ -19,9 +19,11 @@ import sys
 from types import ModuleType
 from typing import Any, Optional, Sequence
 
-__all__ = ["install", "install_legacy", "uninstall"]
+__all__ = ["install", "install_esp", "install_legacy", "uninstall"]
 
 _HERE = __name__ + ".onnxruntime"
+# What scripts for ESP-DL's v1.x toolkit import.
+_ESP = ("calibrator", "evaluator", "onnxoptimizer", "optimizer")
 
 
 class _Loader(importlib.abc.Loader):
@@ -69,7 +71,28 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
+class _EspLoader(importlib.abc.Loader):
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return importlib.import_module(f"{__name__}.esp.{spec.name}")
+
+    def exec_module(self, module: ModuleType) -> None:
+        # It has been run under its own name.
+        sys.modules[module.__name__.rpartition(".")[2]] = module
+
+
+class _EspFinder(importlib.abc.MetaPathFinder):
+    """Answers for the modules of ESP-DL's v1.x toolkit."""
+
+    def find_spec(
+        self, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None
+    ) -> Optional[importlib.machinery.ModuleSpec]:
+        if fullname not in _ESP or path is not None:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, _EspLoader())
+
+
 _finder = _Finder()
+_esp_finder = _EspFinder()
 
 
 def _real_one() -> bool:
@@ -92,6 +115,9 @@ def install(force: bool = False) -> bool:
     >>> print(QuantType.QInt8)
     QInt8
     """
+    if _esp_finder not in sys.meta_path:
+        # Behind all others: a script's own modules of these names come first.
+        sys.meta_path.append(_esp_finder)
     if _finder in sys.meta_path:
         return True
     if _real_one() and not force:
@@ -104,10 +130,19 @@ def install(force: bool = False) -> bool:
 
 def uninstall() -> None:
     """Takes back what `install` did."""
-    if _finder in sys.meta_path:
-        sys.meta_path.remove(_finder)
+    for finder in (_finder, _esp_finder):
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)
     for name in [name for name in sys.modules if name == "onnxruntime" or name.startswith("onnxruntime.")]:
         del sys.modules[name]
+
+
+def install_esp() -> None:
+    """Lets `import calibrator`, `evaluator`, `optimizer` and `onnxoptimizer` find
+    this package's even where modules of these names are installed."""
+    if _esp_finder in sys.meta_path:
+        sys.meta_path.remove(_esp_finder)
+    sys.meta_path.insert(0, _esp_finder)
 
 
 def install_legacy() -> None:

@@ -1,6 +1,6 @@
 """Runs a script, or a module of ONNX Runtime's, with this package behind it.
 
-    python -m onnxquant.compat [--force] [--legacy] script.py [arguments]
+    python -m onnxquant.compat [--force] [--legacy] [--esp] script.py [arguments]
     python -m onnxquant.compat -m onnxruntime.quantization.preprocess [arguments]
 """
 
@@ -8,18 +8,19 @@ import os
 import runpy
 import sys
 
-from . import install, install_legacy
+from . import install, install_esp, install_legacy
 
 
 def main() -> None:
     arguments = sys.argv[1:]
-    force = legacy = False
-    while arguments and arguments[0] in ("--force", "--legacy"):
+    force = legacy = esp = False
+    while arguments and arguments[0] in ("--force", "--legacy", "--esp"):
         force |= arguments[0] == "--force"
         legacy |= arguments[0] == "--legacy"
+        esp |= arguments[0] == "--esp"
         arguments.pop(0)
     if arguments and arguments[0].startswith("--") and arguments[0] != "--help":
-        sys.exit(f"onnxquant.compat has no option {arguments[0]}; it has --force and --legacy")
+        sys.exit(f"onnxquant.compat has no option {arguments[0]}; it has --force, --legacy and --esp")
     if not arguments or arguments[0] in ("-h", "--help"):
         print(__doc__.strip())
         sys.exit(0 if arguments else 2)
@@ -28,6 +29,8 @@ def main() -> None:
               file=sys.stderr)
     if legacy:
         install_legacy()
+    if esp:
+        install_esp()
     if arguments[0] == "-m":
         if len(arguments) < 2:
             sys.exit("-m expects a module")
