@@ -7,6 +7,7 @@
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Support/Progress.h"
+#include "OnnxQuant/Target/BareObject.h"
 #include "OnnxQuant/Target/Header.h"
 #include "OnnxQuant/Transforms/KernelFunctions.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -18,7 +19,7 @@ using namespace mlir;
 using namespace onnxquant;
 
 bool onnxquant::isArtifact(StringRef path) {
-  return llvm::is_contained({".ll", ".s", ".o", ".so"},
+  return llvm::is_contained({".ll", ".s", ".o", ".a", ".so"},
                             llvm::sys::path::extension(path));
 }
 
@@ -31,9 +32,11 @@ static ModelDescription describe(ModuleOp module, const TargetOptions &target) {
   model.name = name.str();
   model.triple = target.triple;
   model.cpu = target.cpu;
+  model.isBare = isBare(target);
   model.allocates = module.lookupSymbol("malloc") != nullptr;
   if (auto threads = module->getAttrOfType<IntegerAttr>(threadsAttr))
     model.threads = threads.getInt();
+  auto exponents = module->getAttrOfType<DictionaryAttr>(exponentsAttr);
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     auto bytes = function->getAttrOfType<IntegerAttr>(workspaceBytesAttr);
     auto ends = function->getAttrOfType<DictionaryAttr>(endsAttr);
@@ -50,6 +53,9 @@ static ModelDescription describe(ModuleOp module, const TargetOptions &target) {
         end.type = onnx::onnxFromElementType(type.getElementType()).value_or(0);
         for (int64_t size : type.getShape())
           end.dims.push_back(ShapedType::isDynamic(size) ? -1 : size);
+        if (exponents)
+          if (auto exponent = exponents.getAs<IntegerAttr>(end.name))
+            end.exponent = exponent.getInt();
         list.push_back(end);
       }
     };
@@ -307,12 +313,26 @@ static llvm::Error write(CompiledModel model, StringRef path,
   auto object = joinObjects(std::move(model.objects), target);
   if (!object)
     return object.takeError();
+  if (isBare(target)) {
+    auto use = measureObject(**object);
+    if (!use)
+      return use.takeError();
+    if (llvm::Error error = checkCalls(*use))
+      return error;
+    if (llvm::sys::path::extension(path) == ".a") {
+      object = makeArchive(**object, llvm::sys::path::stem(path));
+      if (!object)
+        return object.takeError();
+    }
+  }
   return writeObject(path, (*object)->getBuffer(), model.header);
 }
 
 static CodeKind kindOf(StringRef path, const TargetOptions &target) {
   if (llvm::sys::path::extension(path) == ".so")
     return CodeKind::Library;
+  if (isBare(target))
+    return CodeKind::SingleObject;
   return canJoinObjects(target) ? CodeKind::Object : CodeKind::SingleObject;
 }
 
@@ -354,7 +374,12 @@ LogicalResult onnxquant::writeArtifact(ModuleOp module, StringRef path,
         ": cannot be linked: observers are functions of the process "
         "that calibrates; run the model with onnxq calibrate, or "
         "compile it to an object and link that with OnnxQuantObservers"));
-  if (isGraph && (isLibrary || extension == ".o")) {
+  if (isBare(options.target) ? isLibrary : extension == ".a")
+    return report(llvm::createStringError(
+        path + ": cannot be written: " + options.target.name + " has " +
+        (isLibrary ? "no shared libraries; expects .o or .a"
+                   : "shared libraries and objects; expects .so or .o")));
+  if (isGraph && (isLibrary || extension == ".o" || extension == ".a")) {
     CodeKind kind = kindOf(path, options.target);
     if (kind == CodeKind::SingleObject && !options.otherTargets.empty())
       return report(llvm::createStringError(

@@ -99,19 +99,48 @@ static void addKernelPasses(OpPassManager &pm, const CompileOptions &options) {
     pm.addPass(createProfileKernels());
 }
 
+/// The same for a microcontroller: no kernels, but loops that compute each
+/// element from beginning to end.
+static void addBarePasses(OpPassManager &pm, const CompileOptions &options) {
+  ConvertONNXToLinalgOptions lowering;
+  lowering.bare = true;
+  lowering.maxIterations = options.maxIterations;
+  pm.addPass(createConvertONNXToLinalg(lowering));
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
+  FuseElementwiseOptions fusion;
+  fusion.bare = true;
+  pm.addPass(createFuseElementwise(fusion));
+  pm.addPass(createCSEPass());
+  addBufferization(pm);
+  pm.addPass(createHoistChecks());
+  pm.addPass(createOutlineKernels());
+  PlanMemoryOptions plan;
+  plan.report = options.reportMemory;
+  plan.maxBytes = options.maxMemory;
+  pm.addPass(createPlanMemory(plan));
+}
+
 void onnxquant::buildONNXToKernelsPipeline(OpPassManager &pm,
                                            const CompileOptions &options) {
   addGraphPasses(pm, options);
-  addKernelPasses(pm, options);
+  if (isBare(options.target))
+    addBarePasses(pm, options);
+  else
+    addKernelPasses(pm, options);
 }
 
 /// From calls of kernels to loops over buffers.
 static void addLoopPasses(OpPassManager &pm, const CompileOptions &options) {
-  LowerKernelsOptions kernels;
-  kernels.threads = options.threads;
-  kernels.checkBounds = options.checkBounds;
-  pm.addPass(createLowerKernels(kernels));
-  pm.addPass(createLowerTransposes());
+  if (!isBare(options.target)) {
+    LowerKernelsOptions kernels;
+    kernels.threads = options.threads;
+    kernels.checkBounds = options.checkBounds;
+    pm.addPass(createLowerKernels(kernels));
+    pm.addPass(createLowerTransposes());
+  }
   if (options.threads > 1)
     pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
   else
@@ -126,7 +155,9 @@ static void addLoopPasses(OpPassManager &pm, const CompileOptions &options) {
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   pm.addPass(createLowerTables());
-  pm.addPass(createVectorizeReductions());
+  VectorizeReductionsOptions reductions;
+  reductions.floats = isBare(options.target);
+  pm.addPass(createVectorizeReductions(reductions));
 }
 
 void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
@@ -139,7 +170,17 @@ void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,
 static void addLLVMPasses(OpPassManager &pm, const CompileOptions &options) {
   ExpandMathOptions math;
   math.fma = hasFusedMultiplyAdd(options.target);
+  bool bare = isBare(options.target);
+  unsigned indexBits = bare ? 32 : 64;
+  if (bare) {
+    CheckBareOptions check;
+    check.fma = math.fma;
+    check.target = options.target.name;
+    pm.addPass(createCheckBare(check));
+  }
   pm.addPass(createExpandMath(math));
+  if (bare)
+    pm.addPass(createNarrowFloats());
   if (options.checkBounds)
     pm.addPass(createCheckBounds());
   pm.addPass(createLowerChecks());
@@ -152,15 +193,23 @@ static void addLLVMPasses(OpPassManager &pm, const CompileOptions &options) {
   loops.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  functions.addPass(createConvertVectorToLLVMPass());
-  functions.addPass(createConvertFunctions());
-  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  if (!bare)
+    functions.addPass(createConvertVectorToLLVMPass());
+  ConvertFunctionsOptions conversion;
+  conversion.indexBits = indexBits;
+  functions.addPass(createConvertFunctions(conversion));
+  FinalizeMemRefToLLVMConversionPassOptions buffers;
+  buffers.indexBitwidth = indexBits;
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass(buffers));
   if (options.threads > 1)
     pm.addPass(createConvertOpenMPToLLVMPass());
-  pm.addPass(createConvertFuncToLLVMPass());
+  ConvertFuncToLLVMPassOptions calls;
+  calls.indexBitwidth = indexBits;
+  pm.addPass(createConvertFuncToLLVMPass(calls));
   pm.addNestedPass<LLVM::LLVMFuncOp>(createReconcileUnrealizedCastsPass());
   EmitEntryPointOptions entry;
   entry.name = options.name;
+  entry.indexBits = indexBits;
   pm.addPass(createEmitEntryPoint(entry));
 }
 
@@ -259,7 +308,10 @@ LogicalResult onnxquant::lowerToLLVM(ModuleOp module,
 #ifdef NDEBUG
   code.enableVerifier(false);
 #endif
-  addKernelPasses(code, options);
+  if (isBare(options.target))
+    addBarePasses(code, options);
+  else
+    addKernelPasses(code, options);
   addLoopPasses(code, options);
   addLLVMPasses(code, options);
   return code.run(module);

@@ -147,9 +147,22 @@ class BriefGate : public OptPassGate {
 };
 } // namespace
 
+/// LLVM's writer of Xtensa's objects places constants of code where
+/// instructions can't reach them; its assembler, which reads where they are,
+/// does not.
+static bool needsAssembler(const onnxquant::TargetOptions &options) {
+  return Triple(options.triple).getArch() == Triple::xtensa;
+}
+
 Expected<std::unique_ptr<MemoryBuffer>>
 onnxquant::emitModule(Module &module, OutputKind kind,
                       const onnxquant::TargetOptions &options) {
+  if (kind == OutputKind::Object && needsAssembler(options)) {
+    auto text = emitModule(module, OutputKind::Assembly, options);
+    if (!text)
+      return text.takeError();
+    return assemble(**text, options);
+  }
   SmallVector<char, 0> bytes;
   raw_svector_ostream os(bytes);
   if (kind == OutputKind::LLVMIR) {

@@ -23,6 +23,10 @@ translateOnly(mlir::ModuleOp source, llvm::LLVMContext &context,
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
                     const TargetOptions &options);
 
+/// The object of a text of assembly.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+assemble(const llvm::MemoryBuffer &text, const TargetOptions &options);
+
 /// Takes large constants out of a module of the LLVM dialect, where they become
 /// hidden declarations, and gives a module that defines them; none if there are
 /// no large constants. `prefix` begins their names there. What is in `shared`

@@ -120,8 +120,13 @@ void HeaderWriter::writeSummary() {
   if (model.targets.size() > 1)
     os << " *\n * A run is of the first target that the processor has the "
           "features for, and\n * fails if there is none.\n";
-  os << " *\n * Link the object with -lm"
-     << (model.threads > 1 ? " and -lomp (OpenMP of LLVM)" : "") << ". ";
+  os << " *\n * ";
+  if (model.isBare)
+    os << "The object needs memcpy, memmove, memset and the compiler's own "
+          "library. ";
+  else
+    os << "Link the object with -lm"
+       << (model.threads > 1 ? " and -lomp (OpenMP of LLVM)" : "") << ". ";
   if (model.threads > 1)
     os << "A run uses " << model.threads << " threads.\n * ";
   os << (model.allocates
@@ -169,6 +174,8 @@ void HeaderWriter::writeSizes(StringRef kind, const std::vector<End> &ends) {
     os << prefix << "_RANK " << end.dims.size() << "\n";
     if (!end.dims.empty())
       os << prefix << "_DIMS {" << shapeText(end, "-1") << "}\n";
+    if (end.exponent)
+      os << prefix << "_EXPONENT " << *end.exponent << "\n";
     if (!isStatic(end))
       continue;
     os << prefix << "_ELEMENTS " << numElements(end) << "\n";

@@ -35,6 +35,11 @@ static const NamedTarget targets[] = {
     {"riscv64", "riscv64-unknown-linux-gnu", "generic-rv64", "+m,+a,+f,+d,+c"},
     {"riscv64+v", "riscv64-unknown-linux-gnu", "generic-rv64",
      "+m,+a,+f,+d,+c,+v"},
+    {"esp32c3", "riscv32-unknown-none-elf", "generic-rv32", "+m,+c"},
+    {"esp32p4", "riscv32-unknown-none-elf", "generic-rv32", "+m,+a,+f,+c"},
+    // LLVM has no name for the esp32s3's core: that of the esp32, without its
+    // instructions for doubles.
+    {"esp32s3", "xtensa-unknown-none-elf", "esp32", "-dfpaccel"},
 };
 
 std::vector<std::string> onnxquant::getTargetNames() {
@@ -164,7 +169,14 @@ bool onnxquant::hasFeatures(const onnxquant::TargetOptions &options,
   return (*subtarget)->checkFeatures(features);
 }
 
+bool onnxquant::isBare(const onnxquant::TargetOptions &options) {
+  Triple triple(options.triple);
+  return triple.isRISCV32() || triple.getArch() == Triple::xtensa;
+}
+
 bool onnxquant::hasFusedMultiplyAdd(const onnxquant::TargetOptions &options) {
+  if (isBare(options))
+    return Triple(options.triple).isRISCV() && hasFeatures(options, "+f");
   return !Triple(options.triple).isX86() || hasFeatures(options, "+fma");
 }
 
@@ -196,11 +208,20 @@ onnxquant::createTargetMachine(const onnxquant::TargetOptions &options) {
   llvm::TargetOptions machineOptions;
   // Not every linker makes constructors of the older kind run.
   machineOptions.UseInitArray = true;
-  if (triple.isRISCV())
+  bool bare = isBare(options);
+  if (triple.isRISCV64())
     machineOptions.MCOptions.ABIName = "lp64d";
+  else if (triple.isRISCV())
+    machineOptions.MCOptions.ABIName =
+        hasFeatures(options, "+f") ? "ilp32f" : "ilp32";
+  // Sections that a linker leaves out if nothing refers to them, and what
+  // functions take of the stack.
+  machineOptions.FunctionSections = machineOptions.DataSections = bare;
+  machineOptions.EmitStackSizeSection = bare;
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      triple, options.cpu, options.features, machineOptions, Reloc::PIC_,
-      std::nullopt, CodeGenOptLevel::Aggressive));
+      triple, options.cpu, options.features, machineOptions,
+      bare ? Reloc::Static : Reloc::PIC_, std::nullopt,
+      CodeGenOptLevel::Aggressive));
   if (!machine)
     return createStringError(inconvertibleErrorCode(),
                              "no code can be generated for " + options.triple);

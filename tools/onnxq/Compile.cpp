@@ -1,6 +1,7 @@
 // onnxq compile: a model as a library, an object, assembly or LLVM IR.
 
 #include "Arguments.h"
+#include "CompileBare.h"
 #include "Models.h"
 #include "OnnxQuant/Pipelines/Artifact.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
@@ -15,16 +16,24 @@ using namespace onnxquant;
 using namespace onnxquant::cli;
 
 /// What was written and which processors it is for.
-static void report(StringRef output, const CompileOptions &options,
-                   double seconds, bool json) {
+static int report(StringRef output, const CompileOptions &options,
+                  double seconds, bool json) {
   std::vector<TargetOptions> targets = {options.target};
   targets.insert(targets.end(), options.otherTargets.begin(),
                  options.otherTargets.end());
   uint64_t bytes = 0;
   llvm::sys::fs::file_size(output, bytes);
   std::string header;
-  if (llvm::sys::path::extension(output) == ".o")
+  StringRef extension = llvm::sys::path::extension(output);
+  if (extension == ".o" || extension == ".a")
     header = (output.drop_back(1) + "h").str();
+  BareReport memory;
+  if (isBare(options.target) && !header.empty()) {
+    auto measured = reportBare(output);
+    if (!measured)
+      return espFail(measured.takeError());
+    memory = std::move(*measured);
+  }
   if (!json) {
     llvm::outs() << "wrote " << output << " (" << sizeText(bytes) << ", for ";
     llvm::interleave(
@@ -33,8 +42,9 @@ static void report(StringRef output, const CompileOptions &options,
           llvm::outs() << describeTarget(target);
         },
         "; ");
-    llvm::outs() << ")" << (header.empty() ? "" : " and " + header) << "\n";
-    return;
+    llvm::outs() << ")" << (header.empty() ? "" : " and " + header) << "\n"
+                 << memory.text;
+    return Done;
   }
   llvm::json::Array list;
   for (const TargetOptions &target : targets)
@@ -50,28 +60,35 @@ static void report(StringRef output, const CompileOptions &options,
                           {"targets", std::move(list)}};
   if (!header.empty())
     root["header"] = header;
+  for (auto &[key, value] : memory.json)
+    root[key] = value;
   llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(root)))
                << "\n";
+  return Done;
 }
 
 static int run(llvm::ArrayRef<const char *> arguments) {
-  std::string path, output, name;
+  std::string path, output, name, chip;
   ModelOptions model;
+  EspFileOptions file;
   CodeOptions code;
   bool quiet = false, json = false;
   Arguments parser(compileVerb);
   parser.positional("MODEL", path).option("o", output).option("name", name);
+  parser.option("chip", chip);
   parser.flag("quiet", quiet).flag("json", json);
   model.declare(parser);
+  file.declare(parser);
   code.declare(parser);
   if (std::optional<int> ended = parser.parse(arguments))
     return *ended;
   if (output.empty())
     return parser.wrong("expects -o OUT");
   if (!isArtifact(output))
-    return parser.wrong("expects OUT to end with .so, .o, .s or .ll, but got "
-                        "'" +
-                        output + "'");
+    return parser.wrong(
+        "expects OUT to end with .so, .o, .a, .s or .ll, but got "
+        "'" +
+        output + "'");
   if (std::optional<int> code = checkOutput(output))
     return *code;
   if (name.empty())
@@ -84,6 +101,11 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (std::optional<int> ended = code.read(parser, options))
     return *ended;
   options.name = name;
+  if (isBare(options.target) && StringRef(code.target).contains(','))
+    return parser.wrong("--target " + options.target.name + " stands alone");
+  if (std::optional<int> ended =
+          checkBareOptions(parser, options, path, output))
+    return *ended;
   StringRef extension = llvm::sys::path::extension(output);
   if (!options.otherTargets.empty() && extension != ".so" && extension != ".o")
     return parser.wrong("several targets need an OUT that ends with .so or .o");
@@ -94,13 +116,18 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   auto start = std::chrono::steady_clock::now();
   ModelContext context;
   ModelDiagnosticHandler handler(&context.get());
-  OwningOpRef<ModuleOp> module = model.read(path, context.get());
+  file.path = path;
+  if (isBare(options.target))
+    chip = options.target.name;
+  OwningOpRef<ModuleOp> module = isEspdl(path)
+                                     ? readForChip(file, chip, context.get())
+                                     : model.read(path, context.get());
   if (!module || failed(writeArtifact(*module, output, options)))
     return BadInput;
   std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;
   if (json || !quiet)
-    report(output, options, seconds.count(), json);
+    return report(output, options, seconds.count(), json);
   return Done;
 }
 
@@ -111,16 +138,20 @@ const Verb onnxquant::cli::compileVerb = {
 Compiles a model (.onnx, .mlir or .mlirbc) ahead of time. OUT is a shared
 library (.so), an object (.o, with a C header .h beside it), assembly (.s) or
 LLVM IR (.ll). An object needs libc and libm only; if all shapes are known, a
-run allocates nothing.
+run allocates nothing. A .espdl model computes what its chip does; for the chip
+it becomes an object or a static library (.a) that needs no C library.
 
   --target NAME[,NAME]...   native (default), x86-64-v2, x86-64-v3, x86-64-v4,
                             aarch64, aarch64+dotprod, aarch64+i8mm, riscv64,
-                            riscv64+v; of several, the best there is runs
+                            riscv64+v; of several, the best there is runs;
+                            esp32c3, esp32p4, esp32s3 for .espdl models
   --cpu NAME                processor, as LLVM calls it
   --features LIST           such as +avx512vnni,-fma
   --threads N               threads of a run (1); more need libomp
   --dim NAME=VALUE          give a named dimension a value
   --input-shape NAME=SHAPE  give an input a shape (x=1x3x8x8); --trust-bytecode
+  --key HEX, --model NAME   of an encrypted .espdl file; of one with several
+  --chip NAME               of a .espdl file that doesn't say what it is for
   --name NAME               prefix of the C symbols (default: from MODEL)
   --max-iterations N        let a Loop fail after N iterations
   --cache DIR               where compiled models are kept (ONNXQUANT_CODE_CACHE)

@@ -33,6 +33,10 @@ struct EspFileOptions {
 int espFail(llvm::Error error);
 int espFail(const llvm::Twine &message);
 
+/// Some old files declare an input otherwise than their test values have it;
+/// those count.
+void espFollowTestInputs(esp::Model &model);
+
 } // namespace onnxquant::cli
 
 #endif // ONNXQUANT_TOOLS_ONNXQ_ESP_H

@@ -259,9 +259,7 @@ static void printTestText(const Attempt &attempt) {
                << (attempt.interpolate ? ", interpolates tables" : "") << ")\n";
 }
 
-/// Some old files declare an input otherwise than their test values have it;
-/// those count.
-static void followTestInputs(esp::Model &model) {
+void cli::espFollowTestInputs(esp::Model &model) {
   for (const esp::Tensor &tensor : model.testInputs)
     for (auto *list : {&model.inputs, &model.values})
       for (esp::Value &value : *list)
@@ -275,7 +273,7 @@ static int evaluateTestValues(esp::Model &model, const EvaluateOptions &options,
                               const esp::Chip *chip) {
   if (model.testInputs.empty() || model.testOutputs.empty())
     return espFail(options.file.path + ": has no test values");
-  followTestInputs(model);
+  espFollowTestInputs(model);
   std::vector<const esp::Chip *> chips = esp::likelyChips(model);
   if (chip)
     chips = {chip};

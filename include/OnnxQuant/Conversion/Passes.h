@@ -26,6 +26,8 @@ inline constexpr llvm::StringLiteral workspaceBytesAttr =
 /// code is generated for (triple, cpu, features).
 inline constexpr llvm::StringLiteral modelNameAttr = "onnxq.model";
 inline constexpr llvm::StringLiteral targetAttr = "onnxq.target";
+/// On the module: the exponents of ends by their names, for its header.
+inline constexpr llvm::StringLiteral exponentsAttr = "onnxq.exponents";
 /// What `onnxq.target` of the module around an op says of the processor; a
 /// processor of which nothing is known if there is none.
 TargetInfo getTargetInfo(mlir::Operation *op);

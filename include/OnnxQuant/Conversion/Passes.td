@@ -71,6 +71,9 @@ def ConvertONNXToLinalg : Pass<"onnx-to-linalg", "::mlir::ModuleOp"> {
   let options = [
     Option<"maxIterations", "max-iterations", "int64_t", "0",
       "iterations after which a Loop fails; 0 lets it run on">,
+    Option<"bare", "bare", "bool", "false",
+      "for microcontrollers: sums stay in registers, nothing is copied to be "
+      "padded or to have its axes in order">,
   ];
 }
 
@@ -350,6 +353,11 @@ def FuseElementwise : Pass<"onnxq-fuse-elementwise", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"bare", "bare", "bool", "false",
+      "for microcontrollers: what makes wider integers of narrow ones is "
+      "repeated too, and tables are read where their entries are used">,
+  ];
 }
 
 def CopyStridedCasts : Pass<"onnxq-copy-strided-casts", "::mlir::ModuleOp"> {
@@ -646,6 +654,10 @@ def VectorizeReductions
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"floats", "floats", "bool", "false",
+      "only of floats, whose order matters">,
+  ];
   let statistics = [
     Statistic<"numVectorized", "vectorized", "Loops that got lanes">,
   ];
@@ -672,6 +684,44 @@ def ExpandMath : Pass<"onnxq-expand-math", "::mlir::ModuleOp"> {
   let options = [
     Option<"fma", "fma", "bool", "true",
       "multiply and add in one rounding: the target has an instruction for it">,
+  ];
+}
+
+def NarrowFloats : Pass<"onnxq-narrow-floats", "::mlir::ModuleOp"> {
+  let summary = "round and convert floats by what microcontrollers have";
+  let description = [{
+    `math.floor` and `math.roundeven` of `f32` become a conversion to `i32` and
+    back with a correction: there is no C library to call. A conversion to `i64`
+    of what is bounded by constants that `i32` holds becomes one to `i32`, which
+    is an instruction where there are floats at all.
+
+    ```mlir
+    %c = arith.minimumf %b, %c127 : f32  // and %b is at least -128
+    %i = arith.fptosi %c : f32 to i64
+    %y = arith.trunci %i : i64 to i8
+    // becomes
+    %i = arith.fptosi %c : f32 to i32
+    %y = arith.trunci %i : i32 to i8
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect"];
+}
+
+def CheckBare : Pass<"onnxq-check-bare", "::mlir::ModuleOp"> {
+  let summary = "refuse what a microcontroller can't run";
+  let description = [{
+    Names the node of the first op that would need an allocation, a check at run
+    time, `f64`, or a function of a C library. With `fma` fused products and sums
+    of floats are there, and with them the functions that are made of them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect"];
+  let options = [
+    Option<"fma", "fma", "bool", "false",
+      "multiply and add in one rounding: the target has an instruction for it">,
+    Option<"target", "target", "std::string", "",
+      "the target's name for messages">,
   ];
 }
 
@@ -729,6 +779,9 @@ def ConvertFunctions : Pass<"onnxq-convert-functions", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let options = [
+    Option<"indexBits", "index-bits", "unsigned", "64", "bits of an index">,
+  ];
 }
 
 def LowerChecks : Pass<"onnxq-lower-checks", "::mlir::ModuleOp"> {
@@ -759,6 +812,8 @@ def EmitEntryPoint : Pass<"onnxq-emit-entry-point", "::mlir::ModuleOp"> {
   let options = [
     Option<"name", "name", "std::string", "\"model\"",
       "prefix of the emitted symbols">,
+    Option<"indexBits", "index-bits", "unsigned", "64",
+      "bits of an index and of a pointer">,
   ];
 }
 

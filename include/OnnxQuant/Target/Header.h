@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct ModelDescription {
     int32_t type = 0;
     /// -1 where the size is known at run time only.
     std::vector<int64_t> dims;
+    /// A real number is an element times 2 to this power, if that is known.
+    std::optional<int64_t> exponent;
   };
   /// Prefix of the model's symbols.
   std::string name;
@@ -25,6 +28,8 @@ struct ModelDescription {
   int64_t workspaceBytes = 0;
   /// Whether a run calls malloc.
   bool allocates = false;
+  /// Whether it is for a microcontroller.
+  bool isBare = false;
   /// Threads that a run uses.
   int64_t threads = 1;
   /// LLVM's names of system and processor.

@@ -37,8 +37,9 @@ struct TargetOptions {
 std::vector<std::string> getTargetNames();
 
 /// `native`, `x86-64-v2`, `x86-64-v3`, `x86-64-v4`, `aarch64`,
-/// `aarch64+dotprod`, `aarch64+i8mm`, `riscv64` or `riscv64+v`; `cpu` and
-/// `features` (such as `+avx512vnni,-fma`) refine it.
+/// `aarch64+dotprod`, `aarch64+i8mm`, `riscv64`, `riscv64+v`, `esp32c3`,
+/// `esp32p4` or `esp32s3`; `cpu` and `features` (such as `+avx512vnni,-fma`)
+/// refine it.
 llvm::Expected<TargetOptions> parseTarget(llvm::StringRef name,
                                           llvm::StringRef cpu = "",
                                           llvm::StringRef features = "");
@@ -58,6 +59,10 @@ llvm::Error orderVariants(std::vector<TargetOptions> &targets);
 
 /// What the module says it is for (`onnxq.target`), if it does.
 std::optional<TargetOptions> readTarget(mlir::ModuleOp module);
+
+/// Whether the target is a microcontroller: no operating system, pointers and
+/// indices of 32 bits, no vectors, little memory.
+bool isBare(const TargetOptions &options);
 
 /// Whether the target multiplies and adds floats in one instruction.
 bool hasFusedMultiplyAdd(const TargetOptions &options);

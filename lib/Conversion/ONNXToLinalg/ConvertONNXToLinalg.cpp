@@ -201,6 +201,8 @@ void ConvertONNXToLinalg::runOnOperation() {
                                                                  types);
   patterns.add<LowerConstant, LowerPoison, LowerReturn>(types, context);
   addAllLowerings(patterns, types);
+  if (bare)
+    addBareLowerings(patterns, types);
 
   ConversionTarget target(*context);
   target.addLegalDialect<arith::ArithDialect, cf::ControlFlowDialect,

@@ -94,6 +94,9 @@ void addGeneratorLowerings(mlir::RewritePatternSet &patterns,
                            const StorageTypeConverter &types);
 void addSignalLowerings(mlir::RewritePatternSet &patterns,
                         const StorageTypeConverter &types);
+/// Those that a microcontroller prefers.
+void addBareLowerings(mlir::RewritePatternSet &patterns,
+                      const StorageTypeConverter &types);
 
 } // namespace onnxquant::lowering
 

@@ -12,10 +12,14 @@
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_CONVERTFUNCTIONS
@@ -28,20 +32,32 @@ using namespace onnxquant;
 namespace {
 struct ConvertFunctions
     : public onnxquant::impl::ConvertFunctionsBase<ConvertFunctions> {
+  using ConvertFunctionsBase::ConvertFunctionsBase;
   LogicalResult initialize(MLIRContext *context) override {
     target = std::make_shared<LLVMConversionTarget>(*context);
     target
         ->addLegalOp<memref::AllocOp, memref::DeallocOp, memref::GetGlobalOp>();
-    types = std::make_shared<LLVMTypeConverter>(context);
+    LowerToLLVMOptions options(context);
+    options.overrideIndexBitwidth(indexBits);
+    types = std::make_shared<LLVMTypeConverter>(context, options);
     RewritePatternSet all(context);
     populateFinalizeMemRefToLLVMConversionPatterns(*types, all);
     cf::populateControlFlowToLLVMConversionPatterns(*types, all);
     arith::populateArithToLLVMConversionPatterns(*types, all);
+    // Upstream's pass for vectors takes all indices for numbers of 64 bits.
+    if (indexBits != 64)
+      populateVectorToLLVMConversionPatterns(*types, all);
     patterns = std::move(all);
     return success();
   }
 
   void runOnOperation() override {
+    if (indexBits != 64) {
+      RewritePatternSet simpler(&getContext());
+      vector::populateVectorBroadcastLoweringPatterns(simpler);
+      vector::populateVectorInsertExtractStridedSliceTransforms(simpler);
+      (void)applyPatternsGreedily(getOperation(), std::move(simpler));
+    }
     if (failed(applyPartialConversion(getOperation(), *target, patterns)))
       signalPassFailure();
   }

@@ -42,8 +42,9 @@ struct End {
 /// Writes the interface of one graph.
 class EntryWriter : public RunContextWriter {
 public:
-  EntryWriter(ModuleOp module, LLVM::LLVMFuncOp graph, StringRef name)
-      : RunContextWriter(module), graph(graph), name(name) {}
+  EntryWriter(ModuleOp module, LLVM::LLVMFuncOp graph, StringRef name,
+              unsigned indexBits)
+      : RunContextWriter(module, indexBits), graph(graph), name(name) {}
 
   LogicalResult run();
 
@@ -56,6 +57,13 @@ private:
   void keepKernels();
   SmallVector<Value> takeResults(LLVM::ReturnOp result);
   Block *checkWorkspace(LLVM::LLVMFuncOp run, Value workspace, int64_t bytes);
+  /// The fields of the caller's buffer of this number.
+  Value dataField(Value buffers, unsigned number) {
+    return fieldAt(buffers, 2 * pointerBytes * number);
+  }
+  Value dimsField(Value buffers, unsigned number) {
+    return fieldAt(buffers, 2 * pointerBytes * number + pointerBytes);
+  }
   void passInputs(Value inputs, SmallVectorImpl<Value> &arguments);
   Value placeOutput(unsigned index, Value buffers, Value inWorkspace);
   void copyOutput(unsigned index, Value descriptor, Value buffers,
@@ -121,8 +129,8 @@ LogicalResult EntryWriter::readEnds() {
 /// Expands every input buffer to the fields of its memref descriptor.
 void EntryWriter::passInputs(Value buffers, SmallVectorImpl<Value> &arguments) {
   for (auto [index, end] : llvm::enumerate(inputs)) {
-    Value data = loadPointer(fieldAt(buffers, 16 * index));
-    Value dims = loadPointer(fieldAt(buffers, 16 * index + 8));
+    Value data = loadPointer(dataField(buffers, index));
+    Value dims = loadPointer(dimsField(buffers, index));
     arguments.append({data, data, number(0)});
     SmallVector<Value> sizes;
     for (auto [axis, size] : llvm::enumerate(end.shape))
@@ -156,7 +164,7 @@ static int64_t countBytes(const End &end) {
 Value EntryWriter::placeOutput(unsigned index, Value buffers,
                                Value inWorkspace) {
   auto address = [&](Value data) -> Value {
-    return LLVM::PtrToIntOp::create(b, i64, data);
+    return LLVM::PtrToIntOp::create(b, this->index, data);
   };
   auto isLess = [&](Value x, Value y) -> Value {
     return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult, x, y);
@@ -165,8 +173,8 @@ Value EntryWriter::placeOutput(unsigned index, Value buffers,
   for (auto [other, end] : llvm::enumerate(outputs))
     if (other != index && !ShapedType::isDynamicShape(end.shape))
       others.push_back(
-          {loadPointer(fieldAt(buffers, 16 * other)), number(countBytes(end))});
-  Value given = loadPointer(fieldAt(buffers, 16 * index));
+          {loadPointer(dataField(buffers, other)), number(countBytes(end))});
+  Value given = loadPointer(dataField(buffers, index));
   Value start = address(given);
   Value stop =
       LLVM::AddOp::create(b, start, number(countBytes(outputs[index])));
@@ -205,7 +213,7 @@ void EntryWriter::copyOutput(unsigned index, Value descriptor, Value buffers,
     sizes.push_back(extent);
     bytes = LLVM::MulOp::create(b, bytes, extent);
   }
-  Value dims = loadPointer(fieldAt(buffers, 16 * index + 8));
+  Value dims = loadPointer(dimsField(buffers, index));
   Value null = LLVM::ZeroOp::create(b, pointer);
   Value wantsDims =
       LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, dims, null);
@@ -217,11 +225,15 @@ void EntryWriter::copyOutput(unsigned index, Value descriptor, Value buffers,
   b.setInsertionPointToEnd(current);
   LLVM::CondBrOp::create(b, wantsDims, writeDims, findData);
   b.setInsertionPointToStart(writeDims);
-  for (auto [axis, size] : llvm::enumerate(sizes))
-    LLVM::StoreOp::create(b, size, fieldAt(dims, 8 * axis));
+  for (auto [axis, size] : llvm::enumerate(sizes)) {
+    Value wide = size;
+    if (size.getType() != i64)
+      wide = LLVM::ZExtOp::create(b, i64, size);
+    LLVM::StoreOp::create(b, wide, fieldAt(dims, 8 * axis));
+  }
   LLVM::BrOp::create(b, ValueRange{}, findData);
   b.setInsertionPointToStart(findData);
-  Value slot = fieldAt(buffers, 16 * index);
+  Value slot = dataField(buffers, index);
   Value given = loadPointer(slot);
   bool isStatic = !ShapedType::isDynamicShape(end.shape);
   Block *done = nullptr;
@@ -592,11 +604,13 @@ void EntryWriter::writeModel() {
   int64_t workspaceBytes =
       graph->getAttrOfType<IntegerAttr>(workspaceBytesAttr).getInt();
   LLVM::GlobalOp model = constantGlobal(name + "_model", modelType, [&]() {
+    Value bytes =
+        LLVM::ConstantOp::create(b, i64, b.getI64IntegerAttr(workspaceBytes));
     return build(modelType,
                  {i32Value(abiVersion), i32Value(inputs.size()),
                   i32Value(outputs.size()), i32Value(0), address(modelName),
                   address(inputInfos.getSymName()),
-                  address(outputInfos.getSymName()), number(workspaceBytes),
+                  address(outputInfos.getSymName()), bytes,
                   address(name + "_run")});
   });
   model.setLinkage(LLVM::Linkage::External);
@@ -627,6 +641,6 @@ void EmitEntryPoint::runOnOperation() {
     module.emitError("expects a planned graph");
     return signalPassFailure();
   }
-  if (failed(EntryWriter(module, graph, name).run()))
+  if (failed(EntryWriter(module, graph, name, indexBits).run()))
     signalPassFailure();
 }

@@ -74,8 +74,9 @@ static bool isNarrowing(linalg::GenericOp op) {
 }
 
 /// Whether an op makes numbers of a tensor of bytes, at next to no cost. Each
-/// reader does so by itself, and reads a quarter of the memory.
-static bool isWidening(linalg::GenericOp op) {
+/// reader does so by itself, and reads a quarter of the memory. With `bare`
+/// wide integers of narrow ones are such numbers too.
+static bool isWidening(linalg::GenericOp op, bool bare) {
   Block &body = *op.getBody();
   if (op->getNumResults() != 1 || op.getNumDpsInputs() != 1 ||
       op.getNumReductionLoops() != 0 ||
@@ -83,23 +84,27 @@ static bool isWidening(linalg::GenericOp op) {
                     [](AffineMap map) { return map.isIdentity(); }) ||
       body.getOperations().size() > maxWidening + 1)
     return false;
-  return getElementTypeOrSelf(op.getDpsInputs()[0]).isInteger(8) &&
-         getElementTypeOrSelf(op->getResult(0)).isF32() && isPlain(body);
+  Type from = getElementTypeOrSelf(op.getDpsInputs()[0]),
+       to = getElementTypeOrSelf(op->getResult(0));
+  if (bare)
+    return from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth() &&
+           isPlain(body);
+  return from.isInteger(8) && to.isF32() && isPlain(body);
 }
 
 /// Gives each elementwise reader and each sum its own op that makes numbers of
 /// bytes: so what computes the bytes needn't write the numbers.
-static void repeatWidening(Operation *root) {
+static void repeatWidening(Operation *root, bool bare) {
   SmallVector<linalg::GenericOp> ops;
   root->walk([&](linalg::GenericOp op) {
-    if (!op->hasOneUse() && isWidening(op))
+    if (!op->hasOneUse() && isWidening(op, bare))
       ops.push_back(op);
   });
   for (linalg::GenericOp op : ops) {
     llvm::SetVector<Operation *> readers;
     for (OpOperand &use : op->getUses()) {
       auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
-      if (reader && !isLookup(reader) &&
+      if (reader && (bare || !isLookup(reader)) &&
           reader.getMatchingIndexingMap(&use).isPermutation())
         readers.insert(reader);
     }
@@ -119,29 +124,44 @@ static bool areTooLong(linalg::GenericOp a, linalg::GenericOp b) {
              mostOps;
 }
 
+/// Whether an op makes wide numbers for a reduction, into which it goes.
+static bool isForReduction(linalg::GenericOp op) {
+  return isWidening(op, /*bare=*/true) &&
+         llvm::all_of(op->getUsers(), [](Operation *user) {
+           auto reader = dyn_cast<linalg::GenericOp>(user);
+           return reader && reader.getNumReductionLoops() != 0;
+         });
+}
+
 /// Whether the producer of an operand may be computed in its consumer.
-static bool mayFuse(OpOperand *operand) {
+static bool mayFuse(OpOperand *operand, bool bare) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || !producer->hasOneUse())
     return false;
   AffineMap map = consumer.getMatchingIndexingMap(operand);
-  if (areTooLong(producer, consumer) || isLookup(producer) ||
-      isLookup(consumer) || isNarrowing(producer))
+  if (areTooLong(producer, consumer) ||
+      (!bare && (isLookup(producer) || isLookup(consumer))))
+    return false;
+  if (isNarrowing(producer) || (bare && isForReduction(consumer)))
     return false;
   if (consumer.getNumReductionLoops() != 0)
-    return map.isPermutation() && isWidening(producer);
+    return map.isPermutation() && isWidening(producer, bare);
   return map.isPermutation() || isCheap(producer);
 }
 
 namespace {
 struct FuseElementwise
     : public onnxquant::impl::FuseElementwiseBase<FuseElementwise> {
+  using FuseElementwiseBase::FuseElementwiseBase;
   void runOnOperation() override {
     MLIRContext *context = &getContext();
-    repeatWidening(getOperation());
+    repeatWidening(getOperation(), bare);
     RewritePatternSet patterns(context);
-    linalg::populateElementwiseOpsFusionPatterns(patterns, mayFuse);
+    linalg::populateElementwiseOpsFusionPatterns(
+        patterns, [bare = bool(bare)](OpOperand *operand) {
+          return mayFuse(operand, bare);
+        });
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);

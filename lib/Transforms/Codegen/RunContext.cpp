@@ -18,16 +18,18 @@ static constexpr StringLiteral noMemoryMessage = "onnxq_no_memory";
 // Pieces
 //===----------------------------------------------------------------------===//
 
-LLVMWriter::LLVMWriter(ModuleOp module)
+LLVMWriter::LLVMWriter(ModuleOp module, unsigned indexBits)
     : module(module), b(module.getLoc(), module), context(module.getContext()),
-      pointer(LLVM::LLVMPointerType::get(module.getContext())) {
+      pointer(LLVM::LLVMPointerType::get(module.getContext())),
+      pointerBytes(indexBits / 8) {
   i64 = b.getI64Type();
   i32 = b.getI32Type();
+  index = b.getIntegerType(indexBits);
   b.setInsertionPointToEnd(module.getBody());
 }
 
 Value LLVMWriter::number(int64_t value) {
-  return LLVM::ConstantOp::create(b, i64, b.getI64IntegerAttr(value));
+  return LLVM::ConstantOp::create(b, index, b.getIntegerAttr(index, value));
 }
 
 Value LLVMWriter::fieldAt(Value base, int64_t bytes) {

@@ -25,10 +25,10 @@ inline constexpr llvm::StringLiteral releaseFunction = "onnxq_release";
 /// Builds LLVM dialect functions in a module.
 class LLVMWriter {
 public:
-  explicit LLVMWriter(mlir::ModuleOp module);
+  explicit LLVMWriter(mlir::ModuleOp module, unsigned indexBits = 64);
 
 protected:
-  /// A constant as a value in the current function.
+  /// A constant index as a value in the current function.
   mlir::Value number(int64_t value);
   mlir::Value fieldAt(mlir::Value base, int64_t bytes);
   mlir::Value loadPointer(mlir::Value address);
@@ -45,7 +45,9 @@ protected:
   mlir::ModuleOp module;
   mlir::ImplicitLocOpBuilder b;
   mlir::MLIRContext *context;
-  mlir::Type pointer, i64, i32;
+  mlir::Type pointer, i64, i32, index;
+  /// Bytes of a pointer.
+  int64_t pointerBytes;
 };
 
 /// Writes the bodies of those functions that the module calls.

@@ -40,6 +40,7 @@ struct Reduction {
 
 struct VectorizeReductions
     : public onnxquant::impl::VectorizeReductionsBase<VectorizeReductions> {
+  using VectorizeReductionsBase::VectorizeReductionsBase;
   void runOnOperation() override;
 };
 
@@ -273,7 +274,9 @@ static void vectorize(const Reduction &reduction) {
 void VectorizeReductions::runOnOperation() {
   SmallVector<Reduction> reductions;
   getOperation().walk([&](scf::ForOp loop) {
-    if (std::optional<Reduction> found = match(loop))
+    std::optional<Reduction> found = match(loop);
+    if (found &&
+        (!floats || isa<FloatType>(found->combine->getResult(0).getType())))
       reductions.push_back(*found);
   });
   for (const Reduction &reduction : reductions)
