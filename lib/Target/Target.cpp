@@ -205,7 +205,10 @@ onnxquant::createTargetMachine(const onnxquant::TargetOptions &options) {
     machineOptions.MCOptions.ABIName = "lp64d";
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
       triple, options.cpu, options.features, machineOptions, Reloc::PIC_,
-      std::nullopt, CodeGenOptLevel::Aggressive));
+      std::nullopt,
+      options.optLevel == 0   ? CodeGenOptLevel::None
+      : options.optLevel == 1 ? CodeGenOptLevel::Less
+                              : CodeGenOptLevel::Aggressive));
   if (!machine)
     return createStringError(inconvertibleErrorCode(),
                              "no code can be generated for " + options.triple);

@@ -110,7 +110,8 @@ def Quantize : Pass<"onnx-quantize", "::mlir::ModuleOp"> {
     Option<"tensorOverrides", "tensor-overrides", "std::string", "",
       "JSON or a file of it: {\"tensor\": {\"type\": .., \"scale\": .., "
       "\"zero_point\": .., \"min\": .., \"max\": .., \"axis\": .., "
-      "\"symmetric\": .., \"reduce_range\": ..}}">,
+      "\"symmetric\": .., \"reduce_range\": .., \"convert\": {\"type\": .., "
+      "\"recv_nodes\": [..]}}}">,
     Option<"matmulConstBOnly", "matmul-const-b-only", "std::string", "\"auto\"",
       "quantize only products by a constant: true, false, or auto: where "
       "dynamic">,
