@@ -4,6 +4,7 @@
 #include "GraphExporter.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
+#include "OnnxQuant/Dialect/ONNX/TypedData.h"
 #include "SpellOut.h"
 
 using namespace mlir;
@@ -429,6 +430,11 @@ LogicalResult GraphExporter::exportConstant(Operation *op,
     weight.header.set_doc_string(doc);
   exportMetadata(op->getAttr(ir::metadataAttr),
                  weight.header.mutable_metadata_props());
+  if (op->hasAttr(ir::typedDataAttr) &&
+      exportTypedData(elements, weight.header)) {
+    *graph.add_initializer() = std::move(weight.header);
+    return success();
+  }
   if (weights) {
     weights->push_back(std::move(weight));
     return success();

@@ -73,6 +73,25 @@ FailureOr<RawTensor> onnxquant::exporting::getRawTensor(ElementsAttr elements) {
   return raw;
 }
 
+bool onnxquant::exporting::exportTypedData(ElementsAttr elements,
+                                           ::onnx_format::TensorProto &proto) {
+  auto dense = dyn_cast<DenseElementsAttr>(elements);
+  Type element = elements.getElementType();
+  if (dense && element.isF32()) {
+    for (float value : dense.getValues<float>())
+      proto.add_float_data(value);
+    return true;
+  }
+  auto integer = dyn_cast<IntegerType>(element);
+  if (!dense || !integer || integer.getWidth() < 8 || integer.getWidth() > 32 ||
+      (integer.getWidth() == 32 && integer.isUnsigned()))
+    return false;
+  for (APInt value : dense.getValues<APInt>())
+    proto.add_int32_data(static_cast<int32_t>(
+        integer.isUnsigned() ? value.getZExtValue() : value.getSExtValue()));
+  return true;
+}
+
 LogicalResult
 onnxquant::exporting::exportTensorType(ShapedType type,
                                        ::onnx_format::TensorProto &proto) {

@@ -27,6 +27,10 @@ int64_t rawSize(mlir::ShapedType type);
 /// Reads a constant. Fails if a resource is missing or of the wrong size.
 llvm::FailureOr<RawTensor> getRawTensor(mlir::ElementsAttr elements);
 
+/// Writes the numbers one by one; false if they can't be, or are many.
+bool exportTypedData(mlir::ElementsAttr elements,
+                     ::onnx_format::TensorProto &proto);
+
 /// Sets dims and element type; fails if ONNX has no such element type.
 llvm::LogicalResult exportTensorType(mlir::ShapedType type,
                                      ::onnx_format::TensorProto &proto);

@@ -183,3 +183,20 @@ LogicalResult onnxquant::writeModel(ModuleOp module, StringRef path,
            << llvm::toString(std::move(error));
   return success();
 }
+
+llvm::Error onnxquant::addMetadata(ModuleOp module, StringRef entry) {
+  auto [key, value] = entry.split('=');
+  if (key.empty() || key.size() == entry.size())
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   "metadata expects KEY=VALUE, but got '" +
+                                       entry + "'");
+  Builder builder(module.getContext());
+  SmallVector<Attribute> entries;
+  if (auto old = module->getAttrOfType<ArrayAttr>("onnx.metadata"))
+    for (Attribute one : old)
+      if (cast<StringAttr>(cast<ArrayAttr>(one)[0]).getValue() != key)
+        entries.push_back(one);
+  entries.push_back(builder.getStrArrayAttr({key, value}));
+  module->setAttr("onnx.metadata", builder.getArrayAttr(entries));
+  return llvm::Error::success();
+}

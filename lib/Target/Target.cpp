@@ -221,7 +221,9 @@ onnxquant::createTargetMachine(const onnxquant::TargetOptions &options) {
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
       triple, options.cpu, options.features, machineOptions,
       bare ? Reloc::Static : Reloc::PIC_, std::nullopt,
-      CodeGenOptLevel::Aggressive));
+      options.optLevel == 0   ? CodeGenOptLevel::None
+      : options.optLevel == 1 ? CodeGenOptLevel::Less
+                              : CodeGenOptLevel::Aggressive));
   if (!machine)
     return createStringError(inconvertibleErrorCode(),
                              "no code can be generated for " + options.triple);

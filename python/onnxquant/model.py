@@ -214,7 +214,7 @@ def info(model: ModelLike) -> Dict[str, Any]:
 
 _PREPROCESS = frozenset(
     "skip passes dims input_shapes batch optimize static_shapes symbolic_shapes auto_merge guess_output_rank int_max "
-    "max_opset max_constant_bytes external_data external_data_location external_data_size_threshold file_per_tensor".split()
+    "max_opset max_constant_bytes metadata external_data external_data_location external_data_size_threshold file_per_tensor".split()
 )
 
 
@@ -236,6 +236,8 @@ def preprocess(model: ModelLike, *, out: Optional[Union[str, "os.PathLike[str]"]
     for name in ("skip", "passes"):
         if isinstance(options.get(name), str):
             options[name] = [part.strip() for part in options[name].split(",")]
+    if isinstance(options.get("metadata"), dict):
+        options["metadata"] = [f"{key}={value}" for key, value in options["metadata"].items()]
     source = Model(model)
     data, changes = compiler().preprocess(source._argument(), options, os.fspath(out) if out is not None else "")
     result = Model(data if data is not None else os.fspath(out))  # type: ignore[arg-type]

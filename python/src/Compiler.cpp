@@ -183,6 +183,7 @@ static py::tuple preprocess(const py::object &model, const py::dict &options,
           buildPreprocessPipeline(pm, readPreprocess(Options(options))))
     throwError("Usage", llvm::toString(std::move(error)));
   ExportOptions exporting = readExport(Options(options));
+  std::vector<std::string> metadata = Options(options).list("metadata");
   auto module = call.read(readModelArgument(model));
   llvm::json::Array changes;
   std::string bytes;
@@ -191,6 +192,9 @@ static py::tuple preprocess(const py::object &model, const py::dict &options,
     if (failed(pm.run(*module)))
       return failure();
     changes = changesOf(*module);
+    for (const std::string &entry : metadata)
+      if (llvm::Error error = addMetadata(*module, entry))
+        return call.fail(std::move(error));
     return write(*module, out, exporting, bytes);
   });
   return py::make_tuple(bytesOrNone(out, bytes), toText(std::move(changes)));
@@ -419,6 +423,11 @@ static CompileOptions readCompile(Options options) {
   result.profile = options.flag("profile", false);
   result.cacheFolder = options.text("cache");
   result.target.isBrief = options.flag("brief", false);
+  int64_t level = options.integer("opt_level", 3);
+  if (level < 0 || level > 3)
+    throwError("Usage",
+               "opt_level expects 0 to 3, but got " + std::to_string(level));
+  result.target.optLevel = level;
   std::string name = options.text("name", "model");
   result.name = isIdentifier(name) ? name : makeIdentifier(name);
   return result;

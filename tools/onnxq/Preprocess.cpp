@@ -24,6 +24,7 @@ struct Settings {
   bool skipOptimization = false, skipStatic = false, skipSymbolic = false;
   bool oneFile = true, trustBytecode = false;
   bool verbose = false, quiet = false, json = false;
+  std::vector<std::string> metadata;
 };
 
 /// What changed, for the summary.
@@ -113,6 +114,12 @@ static int preprocess(Settings &settings) {
   if (failed(pm.run(*module)))
     return BadInput;
   summary.counts = takeReport(*module);
+  for (const std::string &entry : settings.metadata)
+    if (llvm::Error error = addMetadata(*module, entry)) {
+      llvm::errs() << "error: onnxq preprocess: "
+                   << llvm::toString(std::move(error)) << "\n";
+      return BadUsage;
+    }
   summary.after = getModelInfo(*module);
   if (failed(writeModel(*module, settings.output, settings.exporting)))
     return BadInput;
@@ -151,6 +158,7 @@ static int run(llvm::ArrayRef<const char *> given) {
       .list("skip", skip)
       .list("passes", passes)
       .list("dim", settings.pipeline.dims)
+      .list("metadata", settings.metadata)
       .list("input-shape", settings.pipeline.inputShapes);
   LimitOptions limits;
   limits.declare(arguments);
@@ -195,6 +203,7 @@ nodes. The result computes the same within float rounding.
   --max-memory BYTES, --max-iterations N
                             what runs may take, as of 'onnxq run'
   --trust-bytecode          read .mlirbc that has no checksum of ours
+  --metadata KEY=VALUE      add to what the model says of itself
   --max-opset N             the highest opset of OUT: without it, operators of
                             newer opsets are spelt out
   --max-constant-bytes N    largest constant that may make the model grow

@@ -33,6 +33,9 @@ bool isModelOutput(llvm::StringRef path);
 llvm::LogicalResult writeModel(mlir::ModuleOp module, llvm::StringRef path,
                                const ExportOptions &options = {});
 
+/// Adds `KEY=VALUE` to what a model says of itself, or replaces it.
+llvm::Error addMetadata(mlir::ModuleOp module, llvm::StringRef entry);
+
 /// Writes bytecode with a checksum that `readModel` looks for. It holds no
 /// names of files: locations keep the nodes' names only.
 llvm::LogicalResult writeBytecode(mlir::ModuleOp module, llvm::raw_ostream &os);

@@ -4,6 +4,7 @@
 
 #include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "Plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Regex.h"
@@ -17,6 +18,21 @@ using namespace onnxquant::quantize;
 /// How much wider than observed ranges are taken: of vectors, and of tensors
 /// of 16 bits.
 static constexpr double vectorMargin = 1.5, wideMargin = 2;
+
+bool Activation::isConvertedFor(Operation *user) const {
+  if (!converted)
+    return false;
+  // The graph's output is converted if all readers want that.
+  auto wants = [&](Operation *op) {
+    return llvm::is_contained(*receivers, nodeName(op));
+  };
+  if (!receivers || wants(user))
+    return true;
+  return isa<ReturnOp, func::ReturnOp>(user) &&
+         llvm::all_of(uses, [&](OpOperand *use) {
+           return use->getOwner() == user || wants(use->getOwner());
+         });
+}
 
 namespace {
 
@@ -32,13 +48,20 @@ private:
   std::optional<RealRange> observed(Value value);
   std::optional<RealRange> rangeOf(Value value);
   QuantizedForm formOf(QuantizableOpInterface op);
-  LogicalResult readGiven(Activation &activation);
   LogicalResult useRange(ArrayRef<Value> group);
   void group();
   SmallVector<unsigned> inGraphOrder();
   void widen();
   LogicalResult reportMissing();
   LogicalResult checkOverride(const Activation &activation);
+  LogicalResult checkReceivers(const Activation &activation,
+                               const TensorOverride &given);
+  LogicalResult convert(Activation &activation);
+  LogicalResult readGiven(StringRef name, const TensorOverride &given,
+                          Parameters &parameters);
+  ScaleAndZeroPoint scaleOf(RealRange range, const TensorOverride &override,
+                            const Parameters &parameters);
+  LogicalResult collectGroup(ArrayRef<unsigned> indices);
   QuantType sharedType(ArrayRef<Value> group);
 
   Plan &plan;
@@ -46,6 +69,8 @@ private:
   DictionaryAttr ranges;
   /// Indices of activations that have one set of parameters.
   llvm::EquivalenceClasses<unsigned> groups;
+  /// Activations that have what a second quantizer makes of another one.
+  llvm::DenseMap<unsigned, unsigned> follows;
   /// Ranges of constants that join a group.
   llvm::DenseMap<Value, SmallVector<RealRange>> constants;
   llvm::DenseMap<Value, QuantType> types;
@@ -56,8 +81,8 @@ private:
 
 std::optional<RealRange> ActivationCollector::observed(Value value) {
   auto override = plan.overrides.find(tensorName(value));
-  if (override != plan.overrides.end() && override->second.min)
-    return RealRange{*override->second.min, *override->second.max};
+  if (override != plan.overrides.end() && !override->second.mins.empty())
+    return RealRange{override->second.mins[0], override->second.maxs[0]};
   auto entry =
       ranges ? dyn_cast_or_null<DictionaryAttr>(ranges.get(tensorName(value)))
              : DictionaryAttr();
@@ -120,23 +145,46 @@ LogicalResult ActivationCollector::checkOverride(const Activation &activation) {
     return plan.module.emitError("tensor '")
            << activation.name << "' is an activation, and expects " << expected;
   };
-  if (given->second.scales.size() > 1 || given->second.axis)
+  if (given->second.scales.size() > 1 || given->second.mins.size() > 1 ||
+      given->second.axis)
     return fail("one scale for all of it");
   if (given->second.type && given->second.type->bits == 4)
     return fail("8 or 16 bits: 4 are for weights");
+  if (!given->second.convert)
+    return success();
+  if (activation.dynamic || settings.form != Mode::QDQ ||
+      settings.dedicatedPair)
+    return fail("no convert here: that is for static mode=qdq without "
+                "dedicated-qdq-pair");
+  if (given->second.convert->type->bits == 4)
+    return fail("8 or 16 bits: 4 are for weights");
+  return checkReceivers(activation, given->second);
+}
+
+/// Nodes that read what a second quantizer makes must read the tensor.
+LogicalResult ActivationCollector::checkReceivers(const Activation &activation,
+                                                  const TensorOverride &given) {
+  for (const std::string &name :
+       given.receivers.value_or(std::vector<std::string>())) {
+    bool reads =
+        llvm::any_of(activation.value.getUsers(),
+                     [&](Operation *user) { return nodeName(user) == name; });
+    if (!reads)
+      return plan.module.emitError("tensor '")
+             << activation.name << "': convert expects nodes that read it, but "
+             << "got '" << name << "'";
+  }
   return success();
 }
 
-LogicalResult ActivationCollector::readGiven(Activation &activation) {
-  const TensorOverride &given = plan.overrides.lookup(activation.name);
-  Parameters &parameters = activation.parameters;
-  parameters.type = types.lookup(activation.value);
-  parameters.scaleType = *scaleTypeOf(activation.value);
+LogicalResult ActivationCollector::readGiven(StringRef name,
+                                             const TensorOverride &given,
+                                             Parameters &parameters) {
   int64_t zeroPoint = given.zeroPoints.empty() ? 0 : given.zeroPoints[0];
   if (zeroPoint < parameters.type.min() || zeroPoint > parameters.type.max())
     return plan.module.emitError("tensor '")
-           << activation.name << "' expects a zero point of type "
-           << parameters.type.str() << ", but got " << zeroPoint;
+           << name << "' expects a zero point of type " << parameters.type.str()
+           << ", but got " << zeroPoint;
   parameters.values = {
       {castScale(given.scales[0], parameters.scaleType), zeroPoint}};
   return success();
@@ -152,15 +200,25 @@ void ActivationCollector::group() {
       return std::nullopt;
     return it - plan.activations.begin();
   };
+  for (auto [first, second] : plan.joined)
+    if (indexOf(first) && indexOf(second))
+      groups.unionSets(*indexOf(first), *indexOf(second));
   for (Node &node : plan.nodes) {
     auto op = dyn_cast<QuantizableOpInterface>(node.op);
-    if (!node.quantized || !op || !op.sharesParameters())
+    if (!node.quantized || !op || !sharesParameters(settings, op))
       continue;
     std::optional<unsigned> first;
     auto join = [&](Value value) {
       std::optional<unsigned> index = indexOf(value);
       if (!index)
         return;
+      // What is moved after it was converted follows the second quantizer.
+      const Activation &activation = plan.activations.begin()[*index].second;
+      if (activation.isConvertedFor(op)) {
+        if (first)
+          follows[*first] = *index;
+        return;
+      }
       if (first)
         groups.unionSets(*first, *index);
       first = index;
@@ -169,6 +227,10 @@ void ActivationCollector::group() {
       join(op->getResult(index));
     for (unsigned index : op.getQuantizableOperands())
       join(op->getOperand(index));
+    Value moved = op->getOperand(op.getQuantizableOperands().front());
+    for (unsigned index : op.getQuantizableResults())
+      if (indexOf(op->getResult(index)) && indexOf(moved))
+        plan.activations[op->getResult(index)].source = moved;
     if (!first)
       continue;
     for (unsigned index : op.getQuantizableOperands())
@@ -277,6 +339,39 @@ QuantType ActivationCollector::sharedType(ArrayRef<Value> group) {
   return type;
 }
 
+ScaleAndZeroPoint ActivationCollector::scaleOf(RealRange range,
+                                               const TensorOverride &override,
+                                               const Parameters &parameters) {
+  bool isRestricted =
+      settings.restrictedAsymmetric && parameters.type == QuantType{8, false};
+  if (isRestricted)
+    return restrictedScale(range, parameters.scaleType);
+  ScaleRule rule{parameters.type,
+                 override.symmetric.value_or(settings.symmetricActivations),
+                 override.reduceRange.value_or(false),
+                 settings.minimumRealRange, parameters.scaleType};
+  return computeScale(range.min, range.max, rule);
+}
+
+/// The parameters of a second quantizer, of the same range unless it has one.
+LogicalResult ActivationCollector::convert(Activation &activation) {
+  const TensorOverride &second =
+      *plan.overrides.find(activation.name)->second.convert;
+  Parameters &parameters = *activation.converted;
+  parameters.type = *second.type;
+  parameters.scaleType = *scaleTypeOf(activation.value);
+  if (!second.scales.empty())
+    return readGiven(activation.name, second, parameters);
+  std::optional<RealRange> range = rangeOf(activation.value);
+  if (!second.mins.empty())
+    range = RealRange{second.mins[0], second.maxs[0]};
+  if (range)
+    parameters.values = {scaleOf(*range, second, parameters)};
+  else
+    missing.push_back(activation.name);
+  return success();
+}
+
 LogicalResult ActivationCollector::useRange(ArrayRef<Value> group) {
   std::optional<RealRange> all;
   auto add = [&](RealRange range) {
@@ -299,7 +394,8 @@ LogicalResult ActivationCollector::useRange(ArrayRef<Value> group) {
         return plan.module.emitError("the range of tensor '")
                << tensorName(value) << "' is empty: its least value is above "
                << "its greatest";
-      bool exact = settings.placement == Placement::EveryOp || override.min;
+      bool exact =
+          settings.placement == Placement::EveryOp || !override.mins.empty();
       add(exact ? *range : withMargin(value, *range, type));
     }
     for (RealRange range : constants.lookup(value))
@@ -313,15 +409,7 @@ LogicalResult ActivationCollector::useRange(ArrayRef<Value> group) {
     Parameters &parameters = plan.activations[value].parameters;
     parameters.type = type;
     parameters.scaleType = *scaleTypeOf(value);
-    ScaleRule rule{type,
-                   override.symmetric.value_or(settings.symmetricActivations),
-                   override.reduceRange.value_or(false),
-                   settings.minimumRealRange, parameters.scaleType};
-    bool isRestricted =
-        settings.restrictedAsymmetric && type == QuantType{8, false};
-    parameters.values = {isRestricted
-                             ? restrictedScale(*all, parameters.scaleType)
-                             : computeScale(all->min, all->max, rule)};
+    parameters.values = {scaleOf(*all, override, parameters)};
     if (!std::isfinite(parameters.values[0].scale))
       return plan.module.emitError("the range of tensor '")
              << tensorName(value) << "' is too wide for a finite scale";
@@ -348,45 +436,65 @@ LogicalResult ActivationCollector::reportMissing() {
   return diagnostic;
 }
 
+/// Gives the members of one group their parameters.
+LogicalResult ActivationCollector::collectGroup(ArrayRef<unsigned> indices) {
+  SmallVector<Value> group;
+  std::optional<Parameters> given;
+  for (unsigned index : indices) {
+    auto &[value, activation] = plan.activations.begin()[index];
+    if (activation.dynamic)
+      continue;
+    group.push_back(value);
+    auto source = follows.find(index);
+    if (source != follows.end()) {
+      given = plan.activations.begin()[source->second].second.converted;
+      continue;
+    }
+    if (!activation.given)
+      continue;
+    activation.parameters.type = types.lookup(value);
+    activation.parameters.scaleType = *scaleTypeOf(value);
+    if (failed(readGiven(activation.name,
+                         plan.overrides.lookup(activation.name),
+                         activation.parameters)))
+      return failure();
+    if (!given)
+      given = activation.parameters;
+  }
+  if (group.empty())
+    return success();
+  if (!given)
+    return useRange(group);
+  // What shares numbers with a tensor of given parameters has the same.
+  for (Value value : group)
+    if (!plan.activations[value].given)
+      plan.activations[value].parameters = *given;
+  return success();
+}
+
 LogicalResult ActivationCollector::run() {
   for (auto &[value, activation] : plan.activations) {
     if (failed(checkOverride(activation)))
       return failure();
     types[value] = typeOf(plan, activation.name);
+    auto given = plan.overrides.find(activation.name);
+    if (given == plan.overrides.end() || !given->second.convert)
+      continue;
+    activation.converted.emplace();
+    activation.receivers = given->second.receivers;
+    if (failed(convert(activation)))
+      return failure();
   }
   group();
   widen();
   for (const auto &leader : groups) {
     if (!leader->isLeader())
       continue;
-    SmallVector<Value> group;
     SmallVector<unsigned> indices(groups.member_begin(*leader),
                                   groups.member_end());
     llvm::sort(indices);
-    const Parameters *given = nullptr;
-    for (unsigned index : indices) {
-      auto &[value, activation] = plan.activations.begin()[index];
-      if (activation.dynamic)
-        continue;
-      group.push_back(value);
-      if (!activation.given)
-        continue;
-      if (failed(readGiven(activation)))
-        return failure();
-      if (!given)
-        given = &activation.parameters;
-    }
-    if (group.empty())
-      continue;
-    if (!given) {
-      if (failed(useRange(group)))
-        return failure();
-      continue;
-    }
-    // What shares numbers with a tensor of given parameters has the same.
-    for (Value value : group)
-      if (!plan.activations[value].given)
-        plan.activations[value].parameters = *given;
+    if (failed(collectGroup(indices)))
+      return failure();
   }
   return reportMissing();
 }

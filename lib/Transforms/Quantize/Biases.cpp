@@ -30,6 +30,9 @@ class BiasAdjuster {
 public:
   explicit BiasAdjuster(Plan &plan) : plan(plan), settings(plan.settings) {}
   void adjust(Node &node);
+  void adjustPlain(Node &node) {
+    adjustByScales(node, plainBiasOf(node.op), plainWeightOf(node.op));
+  }
   unsigned withoutMeans = 0;
 
 private:
@@ -41,6 +44,9 @@ private:
   void correct(Layer &layer, Bias &bias);
   void chooseScales(Layer &layer, Bias &bias);
   double productScale(Layer &layer, int64_t channel);
+  std::optional<double> singleScale(OpOperand &operand);
+  void adjustByScales(Node &node, std::optional<unsigned> biasOperand,
+                      std::optional<unsigned> weightOperand);
 
   Plan &plan;
   const Settings &settings;
@@ -114,8 +120,8 @@ double BiasAdjuster::productScale(Layer &layer, int64_t channel) {
   const Parameters &weight = layer.weight->parameters;
   const ScaleAndZeroPoint &scale =
       weight.values[weight.values.size() == 1 ? 0 : channel];
-  return layer.input->parameters.values[0].scale * scale.scale *
-         layer.op.getBiasFactor();
+  const Parameters &input = layer.input->parametersFor(layer.op);
+  return input.values[0].scale * scale.scale * layer.op.getBiasFactor();
 }
 
 /// Enlarges the scales of channels whose bias would leave 32 bits.
@@ -242,7 +248,13 @@ void BiasAdjuster::adjust(Node &node) {
   auto op = cast<QuantizableOpInterface>(node.op);
   std::optional<Layer> layer = layerOf(op);
   Bias bias;
-  if (!layer || !findBias(*layer, bias))
+  if (!layer && settings.isCompatible() && settings.form == Mode::QDQ &&
+      op.getQuantizableOperands() == SmallVector<unsigned>{0, 1} &&
+      op.getBiasFactor() == 1.0) {
+    adjustByScales(node, op.getBiasOperand(), 1);
+    return;
+  }
+  if (!layer || !findBias(*layer, bias) || plan.weights.count(bias.use))
     return;
   const Parameters &weight = layer->weight->parameters;
   bool own = bias.use->getOwner() == op.getOperation();
@@ -268,10 +280,71 @@ void BiasAdjuster::adjust(Node &node) {
     plan.biases[op] = bias;
 }
 
+/// The one scale that an operand has: as a weight, as an activation, or by a
+/// dequantizer of the model.
+std::optional<double> BiasAdjuster::singleScale(OpOperand &operand) {
+  const Parameters *parameters = nullptr;
+  auto weight = plan.weights.find(&operand);
+  auto activation = plan.activations.find(operand.get());
+  if (weight != plan.weights.end())
+    parameters = &weight->second.parameters;
+  else if (activation != plan.activations.end() && !activation->second.dynamic)
+    parameters = &activation->second.parametersFor(operand.getOwner());
+  if (parameters)
+    return parameters->values.size() == 1 &&
+                   parameters->scaleType == ScaleType::F32
+               ? std::optional<double>(parameters->values[0].scale)
+               : std::nullopt;
+  auto op = operand.get().getDefiningOp<DequantizeLinearOp>();
+  std::optional<SmallVector<double>> scales = op && constantOf(op.getXScale())
+                                                  ? numbersOf(op.getXScale())
+                                                  : std::nullopt;
+  if (!scales || scales->size() != 1 ||
+      scaleTypeOf(op.getXScale()) != ScaleType::F32)
+    return std::nullopt;
+  return (*scales)[0];
+}
+
+/// A bias whose scale is that of the input by that of the weight, whatever
+/// these are.
+void BiasAdjuster::adjustByScales(Node &node,
+                                  std::optional<unsigned> biasOperand,
+                                  std::optional<unsigned> weightOperand) {
+  if (!biasOperand || !weightOperand || !settings.quantizeBias)
+    return;
+  Value value = node.op->getOperand(*biasOperand);
+  std::optional<double> input = singleScale(node.op->getOpOperand(0)),
+                        weight =
+                            singleScale(node.op->getOpOperand(*weightOperand));
+  std::optional<SmallVector<double>> numbers =
+      constantOf(value) ? numbersOf(value) : std::nullopt;
+  if (!numbers || !input || !weight ||
+      plan.weights.count(&node.op->getOpOperand(*biasOperand)))
+    return;
+  double scale = castScale(*input * *weight, ScaleType::F32);
+  bool fits = std::isnormal(scale) && llvm::all_of(*numbers, [&](double one) {
+                return std::fabs(one) / scale < 2147483647.0;
+              });
+  if (!fits) {
+    node.reason = "its bias stays float: no scale fits it in 32 bits";
+    return;
+  }
+  Bias &bias = plan.biases[node.op];
+  bias.use = &node.op->getOpOperand(*biasOperand);
+  bias.name = tensorName(value);
+  bias.numbers = *numbers;
+  bias.scales = {scale};
+  bias.shape =
+      llvm::to_vector(cast<RankedTensorType>(value.getType()).getShape());
+}
+
 LogicalResult quantize::adjustBiases(Plan &plan) {
   BiasAdjuster adjuster(plan);
   for (Node &node : plan.nodes)
-    if (node.quantized && cast<QuantizableOpInterface>(node.op).isContraction())
+    if (node.quantized && node.plain)
+      adjuster.adjustPlain(node);
+    else if (node.quantized &&
+             cast<QuantizableOpInterface>(node.op).isContraction())
       adjuster.adjust(node);
   if (adjuster.withoutMeans > 0)
     plan.report.notes.push_back(

@@ -17,7 +17,7 @@ static bool lacksRange(Plan &plan, const Activation &activation) {
   if (activation.dynamic || activation.given)
     return false;
   auto entry = plan.overrides.find(activation.name);
-  if (entry != plan.overrides.end() && entry->second.min)
+  if (entry != plan.overrides.end() && !entry->second.mins.empty())
     return false;
   auto op = activation.value.getDefiningOp<QuantizableOpInterface>();
   return !getRange(plan.module, activation.name) &&

@@ -6,6 +6,7 @@
 // op in float makes for another in float is not quantized on its way.
 
 #include "Plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -38,6 +39,78 @@ std::string quantize::leftByOnnxRuntime(const Settings &settings,
   if (settings.form == Mode::QDQ && (pairsOnly.contains(opType) || isListed))
     return "";
   return "ONNX Runtime's tool has no quantized form of it (compatible)";
+}
+
+/// Operators that move numbers for ONNX Runtime's tool; all others that are
+/// listed have parameters of their own for each tensor.
+static bool isMover(const Settings &settings, Operation *op) {
+  if (settings.form == Mode::QDQ)
+    return isa<ReshapeOp, TransposeOp, SqueezeOp, UnsqueezeOp, FlattenOp,
+               ResizeOp, MaxPoolOp, AveragePoolOp, SliceOp, PadOp, SplitOp,
+               GatherOp>(op);
+  return !isa<ConcatOp, AveragePoolOp, GlobalMaxPoolOp>(op);
+}
+
+bool quantize::sharesParameters(const Settings &settings,
+                                QuantizableOpInterface op) {
+  if (!settings.isCompatible())
+    return op.sharesParameters();
+  bool always = settings.form == Mode::QDQ && isa<AveragePoolOp, ResizeOp>(op);
+  return isMover(settings, op) && (always || op.sharesParameters());
+}
+
+bool quantize::followsOperands(const Settings &settings,
+                               QuantizableOpInterface op) {
+  bool operators = settings.form == Mode::QLinear;
+  if (settings.isCompatible() &&
+      (isa<WhereOp>(op) || (operators && isa<GlobalAveragePoolOp>(op))))
+    return true;
+  bool always = isa<SplitOp>(op) || (!operators && isa<PadOp>(op));
+  if (settings.isCompatible() && (always || !isMover(settings, op)))
+    return false;
+  return op.movesData() || sharesParameters(settings, op);
+}
+
+bool quantize::haveMarkedOperands(const Settings &settings,
+                                  QuantizableOpInterface op,
+                                  llvm::function_ref<bool(Value)> isMarked) {
+  auto marked = [&](unsigned index) { return isMarked(op->getOperand(index)); };
+  SmallVector<unsigned> operands = op.getQuantizableOperands();
+  if (!settings.isCompatible())
+    return llvm::any_of(operands, marked);
+  if (isa<WhereOp>(op))
+    return settings.form == Mode::QDQ && llvm::all_of(operands, marked);
+  // Rows of a table are quantized with it.
+  if (isa<GatherOp>(op) && constantOf(op->getOperand(0)))
+    return true;
+  return llvm::any_of(operands, marked);
+}
+
+bool quantize::isPlainForOnnxRuntime(const Settings &settings, Operation *op) {
+  if (!settings.isCompatible() || settings.form != Mode::QDQ ||
+      settings.dynamic || isa<QuantizableOpInterface>(op))
+    return false;
+  if (!settings.opTypes.empty())
+    return llvm::is_contained(settings.opTypes, opTypeOf(op));
+  return plainWeightOf(op) || movesPlainly(op) || isa<CumSumOp>(op);
+}
+
+std::optional<unsigned> quantize::plainWeightOf(Operation *op) {
+  if (isa<InstanceNormalizationOp, LayerNormalizationOp, BatchNormalizationOp>(
+          op))
+    return 1;
+  return std::nullopt;
+}
+
+std::optional<unsigned> quantize::plainBiasOf(Operation *op) {
+  if (!plainWeightOf(op) || op->getNumOperands() < 3 ||
+      isa<NoneType>(op->getOperand(2).getType()))
+    return std::nullopt;
+  return 2;
+}
+
+bool quantize::movesPlainly(Operation *op) {
+  return isa<GatherElementsOp, TopKOp>(op);
 }
 
 /// Lets readers of a dequantized tensor read it as it was before its quantizer.
@@ -99,11 +172,42 @@ static void renameOperators(Plan &plan) {
   }
 }
 
+/// Weights that were transposed for a product keep their name.
+static void renameTransposed(Plan &plan) {
+  plan.module.walk([&](ConstantOp op) {
+    std::string text = tensorName(op->getResult(0));
+    StringRef name = text;
+    if (name.consume_back("_transposed") && name.ends_with("_quantized") &&
+        op->hasAttr(resultNamesAttr))
+      setResultName(op, name);
+  });
+}
+
+/// What is made of constants only comes first.
+static void sortAsOnnxRuntime(Plan &plan) {
+  SmallVector<Operation *> first;
+  plan.module.walk([&](DequantizeLinearOp op) {
+    if (constantOf(op.getX()) && isa<func::FuncOp>(op->getParentOp()))
+      first.push_back(op);
+  });
+  for (Operation *op : llvm::reverse(first)) {
+    Block *block = op->getBlock();
+    op->moveBefore(block, block->begin());
+    for (Value operand : llvm::reverse(op->getOperands()))
+      if (Operation *constant = operand.getDefiningOp())
+        constant->moveBefore(block, block->begin());
+  }
+}
+
 void quantize::renameAsOnnxRuntime(Plan &plan) {
   Builder builder(plan.module.getContext());
   plan.module->setAttr("onnx.producer_name",
                        builder.getStringAttr("onnx.quantize"));
   plan.module->setAttr("onnx.producer_version", builder.getStringAttr("0.1.0"));
+  if (plan.settings.form == Mode::Integer)
+    renameTransposed(plan);
+  if (plan.settings.form == Mode::QDQ)
+    sortAsOnnxRuntime(plan);
   if (plan.settings.form != Mode::QLinear)
     return;
   skipPairs(plan);

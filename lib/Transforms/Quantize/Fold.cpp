@@ -107,10 +107,40 @@ commonParameters(QuantizableOpInterface op,
   return first;
 }
 
+static bool padsConstant(Operation *op) {
+  auto pad = dyn_cast<PadOp>(op);
+  return pad && pad.getMode() == "constant";
+}
+
+/// The integer that a Pad fills with: that of its number, or of zero.
+static Value integerFill(OpBuilder &builder, PadOp pad,
+                         const QuantizedOperand &parameters) {
+  Value number = pad.getConstantValue();
+  if (isa<NoneType>(number.getType()))
+    return constantOf(parameters.zeroPoint) ? parameters.zeroPoint : Value();
+  Type element = getElementTypeOrSelf(parameters.value.getType());
+  std::optional<QuantType> type = quantTypeOf(element);
+  std::optional<ScaleType> scaleType = scaleTypeOf(parameters.scale);
+  if (!constantOf(number) || !constantOf(parameters.scale) ||
+      !constantOf(parameters.zeroPoint) || !type || !scaleType)
+    return {};
+  auto numbers = numbersOf(number), scales = numbersOf(parameters.scale),
+       zeros = numbersOf(parameters.zeroPoint);
+  if (!numbers || numbers->size() != 1 || !scales || !zeros)
+    return {};
+  ScaleAndZeroPoint pair{(*scales)[0], static_cast<int64_t>((*zeros)[0])};
+  builder.setInsertionPoint(pad);
+  return createConstant(
+      builder, pad.getLoc(), tensorName(number) + "_quantized",
+      ArrayRef<int64_t>{quantizeValue((*numbers)[0], pair, *type, *scaleType)},
+      cast<RankedTensorType>(number.getType()).getShape(), element);
+}
+
 bool quantize::moveIntegers(OpBuilder &builder, QuantizableOpInterface op,
                             bool sink) {
   std::optional<SmallVector<QuantizedOperand>> operands = quantizedOperands(op);
-  if (!op.movesData() || !operands)
+  bool fills = !sink && padsConstant(op);
+  if (!(op.movesData() || fills) || !operands)
     return false;
   std::optional<QuantizedOperand> common = commonParameters(op, *operands);
   if (!common)
@@ -127,6 +157,13 @@ bool quantize::moveIntegers(OpBuilder &builder, QuantizableOpInterface op,
                                        quantizer.getYZeroPoint()}))
       return false;
     quantizers.push_back(quantizer);
+  }
+  if (fills) {
+    auto pad = cast<PadOp>(op.getOperation());
+    Value fill = integerFill(builder, pad, *common);
+    if (!fill)
+      return false;
+    pad.getConstantValueMutable().assign(fill);
   }
   for (unsigned index : op.getQuantizableOperands())
     op->setOperand(index, (*operands)[index].value);

@@ -144,7 +144,7 @@ void quantize::foldToQLinear(Plan &plan) {
     auto op = dyn_cast_or_null<QuantizableOpInterface>(node.op);
     if (!op || !node.quantized)
       continue;
-    bool moves = op.movesData();
+    bool moves = op.movesData() || isa<PadOp>(node.op);
     std::string reason = fold(plan, builder, op);
     if (!reason.empty())
       node.reason = reason;

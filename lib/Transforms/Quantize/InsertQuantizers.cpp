@@ -1,6 +1,7 @@
 // Puts quantizers and dequantizers into the graph: pairs behind activations,
 // integer constants with dequantizers in place of weights and biases.
 
+#include "OnnxQuant/Dialect/ONNX/TypedData.h"
 #include "Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <cmath>
@@ -29,8 +30,11 @@ private:
   struct Pair {
     Value scale, zeroPoint;
   };
+  void insertConverted(Activation &activation, Pair first);
+  Pair pairOf(const Activation &activation, Type floatType);
   Pair createParameters(Location loc, StringRef name,
-                        const Parameters &parameters, Type floatType);
+                        const Parameters &parameters, Type floatType,
+                        StringRef suffix = "");
   Value createQuantize(Location loc, StringRef name, Value value, Pair pair,
                        const Parameters &parameters);
   Value createDequantize(Location loc, StringRef name, Value value, Pair pair,
@@ -46,6 +50,8 @@ private:
   Plan &plan;
   const Settings &settings;
   OpBuilder builder;
+  /// Parameters of activations, and of what second quantizers make of them.
+  llvm::DenseMap<Value, Pair> pairs, converted;
   /// Integer constants that were made, by the constant they stand for.
   llvm::DenseMap<Value, SmallVector<std::pair<Parameters, Value>>> made;
 };
@@ -62,6 +68,8 @@ StringRef Inserter::opName(StringRef standard, StringRef contrib,
                            const Parameters &parameters) const {
   bool wide = parameters.type.bits != 8 || parameters.blockSize > 0;
   bool half = parameters.scaleType == ScaleType::F16;
+  // ONNX Runtime's tool takes all quantizers from one domain.
+  wide |= settings.isCompatible();
   return (settings.contribQdq && wide) || (settings.contribHalf && half)
              ? contrib
              : standard;
@@ -69,18 +77,24 @@ StringRef Inserter::opName(StringRef standard, StringRef contrib,
 
 Inserter::Pair Inserter::createParameters(Location loc, StringRef name,
                                           const Parameters &parameters,
-                                          Type floatType) {
+                                          Type floatType, StringRef suffix) {
   SmallVector<double> scales;
   SmallVector<int64_t> zeroPoints;
   for (const ScaleAndZeroPoint &value : parameters.values) {
     scales.push_back(value.scale);
     zeroPoints.push_back(value.zeroPoint);
   }
-  return {createConstant(builder, loc, (name + "_scale").str(), scales,
-                         parameters.shape, floatType),
-          createConstant(builder, loc, (name + "_zero_point").str(), zeroPoints,
-                         parameters.shape,
-                         irType(builder.getContext(), parameters.type))};
+  Pair pair = {createConstant(builder, loc, (name + "_scale" + suffix).str(),
+                              scales, parameters.shape, floatType),
+               createConstant(builder, loc,
+                              (name + "_zero_point" + suffix).str(), zeroPoints,
+                              parameters.shape,
+                              irType(builder.getContext(), parameters.type))};
+  // As ONNX Runtime's tool writes them.
+  if (settings.isCompatible())
+    for (Value value : {pair.scale, pair.zeroPoint})
+      value.getDefiningOp()->setAttr(typedDataAttr, builder.getUnitAttr());
+  return pair;
 }
 
 static void addAxis(OperationState &state, OpBuilder &builder,
@@ -176,8 +190,29 @@ void Inserter::reportActivation(const Activation &activation) {
       node->report.outputs.push_back(report);
   for (OpOperand *use : activation.uses)
     if (Node *node = plan.find(use->getOwner()); node && node->quantized)
-      node->report.inputs.push_back(report);
+      node->report.inputs.push_back(
+          activation.isConvertedFor(use->getOwner())
+              ? describe(activation.name, "activation", *activation.converted)
+              : report);
   ++plan.report.activations;
+}
+
+/// Scale and zero point of an activation. For ONNX Runtime's tool what is moved
+/// has those of what it was moved from.
+Inserter::Pair Inserter::pairOf(const Activation &activation, Type floatType) {
+  auto source = plan.activations.find(activation.source);
+  if (settings.isCompatible() && source != plan.activations.end()) {
+    Operation *mover = activation.value.getDefiningOp();
+    auto &known =
+        mover && source->second.isConvertedFor(mover) ? converted : pairs;
+    auto pair = known.find(activation.source);
+    if (pair != known.end() &&
+        source->second.parametersFor(mover) == activation.parameters)
+      return pairs[activation.value] = pair->second;
+  }
+  return pairs[activation.value] =
+             createParameters(activation.value.getLoc(), activation.name,
+                              activation.parameters, floatType);
 }
 
 void Inserter::insertActivation(Activation &activation) {
@@ -221,7 +256,7 @@ void Inserter::insertActivation(Activation &activation) {
     return;
   }
   const Parameters &parameters = activation.parameters;
-  Pair pair = createParameters(loc, name, parameters, floatType);
+  Pair pair = pairOf(activation, floatType);
   bool output = llvm::any_of(activation.uses, [](OpOperand *use) {
     return isa<ReturnOp, func::ReturnOp>(use->getOwner());
   });
@@ -238,15 +273,67 @@ void Inserter::insertActivation(Activation &activation) {
     return createDequantize(loc, text, quantized, pair, parameters,
                             value.getType());
   };
+  if (activation.converted) {
+    insertConverted(activation, pair);
+    return;
+  }
   if (!settings.dedicatedPair) {
     Value result = insert("");
     for (OpOperand *use : activation.uses)
       use->set(result);
     return;
   }
+  // ONNX Runtime's tool counts at the very end of names.
+  auto insertFor = [&](OpOperand *use, const std::string &number) {
+    Value result = insert(settings.isCompatible() ? "" : number);
+    if (settings.isCompatible())
+      for (Operation *op :
+           {result.getDefiningOp()->getOperand(0).getDefiningOp(),
+            result.getDefiningOp()})
+        setNames(op, nodeName(op) + number,
+                 tensorName(op->getResult(0)) + number);
+    use->set(result);
+  };
   for (auto [i, use] : llvm::enumerate(activation.uses))
-    use->set(
-        insert(activation.uses.size() > 1 ? "_" + Twine(i + 1) : Twine("")));
+    insertFor(use,
+              activation.uses.size() > 1 ? "_" + std::to_string(i + 1) : "");
+}
+
+/// Two quantizers: some read what the first makes, others what the second does.
+/// The second has a dequantizer of its own where both are read.
+void Inserter::insertConverted(Activation &activation, Pair first) {
+  Value value = activation.value;
+  Location loc = value.getLoc();
+  const std::string &name = activation.name;
+  auto isConverted = [&](OpOperand *use) {
+    return activation.isConvertedFor(use->getOwner());
+  };
+  bool all = llvm::all_of(activation.uses, isConverted);
+  Value quantized =
+      createQuantize(loc, name, value, first, activation.parameters);
+  Value original = createDequantize(loc, name, quantized, first,
+                                    activation.parameters, value.getType());
+  Value clone = original;
+  if (!all) {
+    clone = createDequantize(loc, name + "_convert_clone", quantized, first,
+                             activation.parameters, value.getType());
+    setNames(clone.getDefiningOp(), name + "_convert_clone_DequantizeLinear",
+             name + "_convert_QuantizeLinear_Input");
+  }
+  const Parameters &parameters = *activation.converted;
+  Pair second = createParameters(
+      loc, name, parameters, cast<TensorType>(value.getType()).getElementType(),
+      "_convert");
+  converted[value] = second;
+  Value again =
+      createQuantize(loc, name + "_convert", clone, second, parameters);
+  Value result = createDequantize(loc, name + "_convert", again, second,
+                                  parameters, value.getType());
+  SmallVector<bool> choices;
+  for (OpOperand *use : activation.uses)
+    choices.push_back(isConverted(use));
+  for (auto [use, choice] : llvm::zip(activation.uses, choices))
+    use->set(choice ? result : original);
 }
 
 /// The quantized numbers of a weight, stored in another shape of as many
@@ -369,10 +456,17 @@ void Inserter::insertBias(Bias &bias) {
   }
   Value quantized = createConstant(builder, loc, bias.name + "_quantized",
                                    numbers, bias.shape, i32);
+  // ONNX Runtime's tool gives a single scale a dimension.
+  SmallVector<int64_t> scaleShape = shape;
+  if (settings.isCompatible() && !several)
+    scaleShape = {1};
   Pair pair{createConstant(builder, loc, bias.name + "_quantized_scale",
-                           bias.scales, shape, floatType),
+                           bias.scales, scaleShape, floatType),
             createConstant(builder, loc, bias.name + "_quantized_zero_point",
                            zeros, shape, i32)};
+  if (settings.isCompatible() && !several)
+    pair.zeroPoint.getDefiningOp()->setAttr(typedDataAttr,
+                                            builder.getUnitAttr());
   bias.use->set(createDequantize(loc, bias.name, quantized, pair, parameters,
                                  RankedTensorType::get(bias.shape, floatType)));
 }
@@ -398,6 +492,8 @@ void Inserter::removeClamps() {
       implied = marked && !settings.symmetricActivations;
       differs = false;
     }
+    if (marked && before->second.converted)
+      continue;
     if (!implied || !input.hasOneUse() || isa<BlockArgument>(input) || differs)
       continue;
     if (settings.isCompatible())

@@ -128,6 +128,59 @@ static bool readNumbers(const llvm::json::Value &value,
   return add(value);
 }
 
+/// Finite numbers; null in a list is none.
+static bool readBounds(const llvm::json::Value &value,
+                       llvm::SmallVectorImpl<double> &bounds) {
+  auto add = [&](const llvm::json::Value &element, bool isListed) {
+    auto number = element.getAsNumber();
+    if (!number && !(isListed && element.getAsNull()))
+      return false;
+    bounds.push_back(number.value_or(std::nan("")));
+    return !number || std::isfinite(*number);
+  };
+  auto *list = value.getAsArray();
+  if (!list)
+    return add(value, false);
+  return !list->empty() && llvm::all_of(*list, [&](const auto &element) {
+    return add(element, true);
+  });
+}
+
+static llvm::Error readOverride(llvm::StringRef option, llvm::StringRef tensor,
+                                const llvm::json::Object &object,
+                                TensorOverride &target);
+
+/// A second set of parameters, with the nodes that read it.
+static llvm::Error readConvert(llvm::StringRef option, llvm::StringRef tensor,
+                               const llvm::json::Value &value,
+                               TensorOverride &target) {
+  auto *object = value.getAsObject();
+  if (!object)
+    return fail(option + ": tensor '" + tensor +
+                "': convert expects an object of settings");
+  llvm::json::Object settings = *object;
+  if (const llvm::json::Value *nodes = settings.get("recv_nodes")) {
+    auto *list = nodes->getAsArray();
+    std::vector<std::string> names;
+    for (const llvm::json::Value &node : list ? *list : llvm::json::Array())
+      if (auto name = node.getAsString())
+        names.push_back(name->str());
+    if (!list || names.size() != list->size() || names.empty())
+      return fail(option + ": tensor '" + tensor +
+                  "': recv_nodes expects a list of nodes");
+    target.receivers = names;
+    settings.erase("recv_nodes");
+  }
+  target.convert = std::make_shared<TensorOverride>();
+  if (llvm::Error error =
+          readOverride(option, tensor, settings, *target.convert))
+    return error;
+  if (!target.convert->type || target.convert->convert)
+    return fail(option + ": tensor '" + tensor +
+                "': convert expects a quant_type, and no other convert");
+  return llvm::Error::success();
+}
+
 static llvm::Error readOverride(llvm::StringRef option, llvm::StringRef tensor,
                                 const llvm::json::Object &object,
                                 TensorOverride &target) {
@@ -153,10 +206,8 @@ static llvm::Error readOverride(llvm::StringRef option, llvm::StringRef tensor,
         return wrong("an integer or a list of integers");
     } else if (name == "min" || name == "rmin" || name == "max" ||
                name == "rmax") {
-      auto number = value.getAsNumber();
-      if (!number || !std::isfinite(*number))
-        return wrong("a finite number");
-      (name.ends_with("min") ? target.min : target.max) = *number;
+      if (!readBounds(value, name.ends_with("min") ? target.mins : target.maxs))
+        return wrong("a finite number, or a list of them and null");
     } else if (name == "axis") {
       target.axis = value.getAsInteger();
       if (!target.axis)
@@ -166,18 +217,23 @@ static llvm::Error readOverride(llvm::StringRef option, llvm::StringRef tensor,
       if (!flag)
         return wrong("true or false");
       (name == "symmetric" ? target.symmetric : target.reduceRange) = *flag;
+    } else if (name == "convert") {
+      if (llvm::Error error = readConvert(option, tensor, value, target))
+        return error;
     } else {
       return fail(option + ": tensor '" + tensor + "' has no setting '" + name +
                   "'; there are type, scale, zero_point, min, max, axis, "
-                  "symmetric and reduce_range");
+                  "symmetric, reduce_range and convert");
     }
   }
-  if (target.min.has_value() != target.max.has_value())
+  if (target.mins.size() != target.maxs.size())
     return fail(option + ": tensor '" + tensor +
                 "' expects min and max together");
-  if (target.min && *target.min > *target.max)
-    return fail(option + ": tensor '" + tensor + "' expects min not above max");
-  if (target.min && !target.scales.empty())
+  for (auto [min, max] : llvm::zip(target.mins, target.maxs))
+    if (min > max || std::isnan(min) != std::isnan(max))
+      return fail(option + ": tensor '" + tensor +
+                  "' expects min not above max");
+  if (!target.mins.empty() && !target.scales.empty())
     return fail(option + ": tensor '" + tensor +
                 "' expects a range or a scale, but got both");
   if (target.scales.empty() && !target.zeroPoints.empty())

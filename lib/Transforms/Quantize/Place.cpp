@@ -29,10 +29,12 @@ public:
 private:
   void mark(Value value);
   void markOperand(QuantizableOpInterface op, unsigned index);
+  void markBias(QuantizableOpInterface op);
   void markResults(QuantizableOpInterface op);
   bool isWeightsOnly(QuantizableOpInterface op);
   void placeContraction(Node &node, QuantizableOpInterface op);
   void placeOther(Node &node, QuantizableOpInterface op);
+  void placePlain(Node &node);
   bool readsIntegers(OpOperand &use);
   void hoist();
   bool isUsed(OpOperand &use, const Activation &activation);
@@ -49,6 +51,8 @@ private:
 } // namespace
 
 void Placer::mark(Value value) {
+  if (settings.isCompatible() && value.getDefiningOp<DequantizeLinearOp>())
+    return;
   Activation &activation = plan.activations[value];
   if (activation.value)
     return;
@@ -70,6 +74,16 @@ void Placer::markOperand(QuantizableOpInterface op, unsigned index) {
   } else if (!op.takesWeightsOnly()) {
     mark(operand.get());
   }
+}
+
+/// A bias that the user says something of is a weight.
+void Placer::markBias(QuantizableOpInterface op) {
+  std::optional<unsigned> index = op.getBiasOperand();
+  if (!index || settings.form != Mode::QDQ ||
+      !constantOf(op->getOperand(*index)) ||
+      !plan.overrides.count(tensorName(op->getOperand(*index))))
+    return;
+  markOperand(op, *index);
 }
 
 /// Results need static parameters also where operands have dynamic ones.
@@ -116,6 +130,7 @@ void Placer::placeContraction(Node &node, QuantizableOpInterface op) {
     return;
   }
   if (settings.placement == Placement::EveryOp) {
+    markBias(op);
     markResults(op);
     return;
   }
@@ -140,11 +155,11 @@ void Placer::placeContraction(Node &node, QuantizableOpInterface op) {
 void Placer::placeOther(Node &node, QuantizableOpInterface op) {
   if (settings.placement == Placement::Fused)
     return;
-  bool any = llvm::any_of(op.getQuantizableOperands(), [&](unsigned index) {
-    return isMarked(op->getOperand(index));
-  });
-  if ((op.movesData() || op.sharesParameters()) && !any &&
-      !settings.forceNoInputCheck) {
+  bool any = haveMarkedOperands(settings, op,
+                                [&](Value value) { return isMarked(value); });
+  bool isClamp = settings.isCompatible() && op.getClamp().has_value();
+  bool follows = followsOperands(settings, op) && !settings.forceNoInputCheck;
+  if ((follows || isClamp) && !any) {
     node.reason = "it moves data that is float; see "
                   "force-quantize-no-input-check";
     return;
@@ -153,6 +168,42 @@ void Placer::placeOther(Node &node, QuantizableOpInterface op) {
   for (unsigned index : op.getQuantizableOperands())
     markOperand(op, index);
   markResults(op);
+}
+
+/// A node that stays as it is, with all its float tensors quantized. Its bias
+/// is made an integer later.
+void Placer::placePlain(Node &node) {
+  Operation *op = node.op;
+  bool moves = movesPlainly(op);
+  if (moves && !isMarked(op->getOperand(0)) && !constantOf(op->getOperand(0)) &&
+      !settings.forceNoInputCheck) {
+    node.reason = "it moves data that is float; see "
+                  "force-quantize-no-input-check";
+    return;
+  }
+  node.quantized = true;
+  for (OpOperand &operand : op->getOpOperands()) {
+    unsigned index = operand.getOperandNumber();
+    if (!scaleTypeOf(operand.get()) || index == plainBiasOf(op) ||
+        (moves && index > 0))
+      continue;
+    if (!constantOf(operand.get())) {
+      mark(operand.get());
+      continue;
+    }
+    Weight &weight = plan.weights[&operand];
+    weight.use = &operand;
+    weight.name = tensorName(operand.get());
+    weight.contracted = index == plainWeightOf(op);
+  }
+  if (llvm::is_contained(settings.outputOpsExcluded, opTypeOf(op)))
+    return;
+  for (Value result : op->getResults())
+    if (scaleTypeOf(result) && !result.use_empty() &&
+        !(settings.excludeOutputs && isGraphOutput(result)))
+      mark(result);
+  if (moves && isMarked(op->getOperand(0)) && isMarked(op->getResult(0)))
+    plan.joined.push_back({op->getOperand(0), op->getResult(0)});
 }
 
 /// Whether a use is content with integers: a contraction, or an op that moves
@@ -246,6 +297,10 @@ LogicalResult Placer::run() {
   for (Node &node : plan.nodes) {
     if (!node.selected)
       continue;
+    if (node.plain) {
+      placePlain(node);
+      continue;
+    }
     auto op = cast<QuantizableOpInterface>(node.op);
     if (op.isContraction())
       placeContraction(node, op);
@@ -270,6 +325,10 @@ LogicalResult Placer::run() {
 
 /// A float model under another name would be a lie.
 LogicalResult Placer::reportNothing() {
+  if (settings.isCompatible()) {
+    plan.module.emitWarning("no node is quantized: the model stays as it is");
+    return success();
+  }
   bool filtered = !settings.opTypes.empty() || !settings.nodes.empty() ||
                   !settings.excluded.empty();
   if (filtered)

@@ -38,10 +38,21 @@ struct Activation {
   /// The operands that will read the quantized numbers.
   llvm::SmallVector<mlir::OpOperand *> uses;
   Parameters parameters;
+  /// What a second quantizer makes of it, and the nodes that read that, or all.
+  std::optional<Parameters> converted;
+  std::optional<std::vector<std::string>> receivers;
+  /// The tensor that this one is moved from, and shares constants with.
+  mlir::Value source;
   /// Parameters are computed at run time.
   bool dynamic = false;
   /// Parameters are the user's.
   bool given = false;
+
+  /// Whether a user reads what the second quantizer makes.
+  bool isConvertedFor(mlir::Operation *user) const;
+  const Parameters &parametersFor(mlir::Operation *user) const {
+    return isConvertedFor(user) ? *converted : parameters;
+  }
 };
 
 /// A constant operand. One constant may be several weights, with parameters of
@@ -83,6 +94,8 @@ struct Node {
   bool excluded = false;
   /// A contraction whose activation stays float.
   bool weightsOnly = false;
+  /// No model says how it is quantized: its tensors are, and it stays.
+  bool plain = false;
   std::string reason;
   NodeReport report;
 
@@ -102,6 +115,8 @@ struct Plan {
   llvm::StringMap<TensorOverride> overrides;
   /// Tensors whose entry goes for another one, too.
   llvm::StringMap<std::string> passedOn;
+  /// Further tensors that have one set of parameters.
+  std::vector<std::pair<mlir::Value, mlir::Value>> joined;
   /// Tensors that hold a mask; they stay float.
   llvm::DenseSet<mlir::Value> masked;
   /// The model came with quantized ops and stays as it is.
@@ -197,6 +212,24 @@ void cleanUp(Plan &plan);
 void renameAsOnnxRuntime(Plan &plan);
 /// Why ONNX Runtime's tool leaves a node as it is; empty if it doesn't.
 std::string leftByOnnxRuntime(const Settings &settings, llvm::StringRef opType);
+/// Whether an op's operands and results have one set of parameters.
+bool sharesParameters(const Settings &settings,
+                      onnx::QuantizableOpInterface op);
+/// Whether an op is quantized only where what it reads is; then whether that is
+/// so, as `isMarked` tells of a tensor.
+bool followsOperands(const Settings &settings, onnx::QuantizableOpInterface op);
+bool haveMarkedOperands(const Settings &settings,
+                        onnx::QuantizableOpInterface op,
+                        llvm::function_ref<bool(mlir::Value)> isMarked);
+/// Whether ONNX Runtime's tool quantizes a node that no model knows: one that
+/// is listed, or a normalization.
+bool isPlainForOnnxRuntime(const Settings &settings, mlir::Operation *op);
+/// The operand of such a node that is a weight, and that which is a bias.
+std::optional<unsigned> plainWeightOf(mlir::Operation *op);
+std::optional<unsigned> plainBiasOf(mlir::Operation *op);
+/// Whether such a node moves numbers from its first operand to its first
+/// result.
+bool movesPlainly(mlir::Operation *op);
 /// Fills the report from the plan.
 void fillReport(Plan &plan);
 

@@ -68,7 +68,7 @@ LogicalResult Quantize::quantize(Plan &plan) {
         failed(adjustBiases(plan)))
       return failure();
     insertQuantizers(plan);
-    if (!plan.settings.compatible)
+    if (!plan.settings.isCompatible())
       storeEmbeddings(plan);
   }
   if (plan.settings.form == Mode::QLinear)

@@ -50,7 +50,9 @@ static void keepSum(MutableArrayRef<int64_t> numbers,
 /// The number of weights in a kernel: those of one channel of the result and
 /// one of the input. One if no element of the result meets them all.
 static int64_t kernelSizeOf(const Weight &weight, ArrayRef<int64_t> shape) {
-  auto op = cast<QuantizableOpInterface>(weight.use->getOwner());
+  auto op = dyn_cast<QuantizableOpInterface>(weight.use->getOwner());
+  if (!op)
+    return 1;
   unsigned operand = weight.use->getOperandNumber();
   std::optional<int64_t> channel = op.getChannelAxis(operand),
                          reduction = op.getReductionAxis(operand);

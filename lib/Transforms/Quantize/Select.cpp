@@ -132,6 +132,9 @@ static std::vector<std::string> quantizableTypes(MLIRContext *context) {
 }
 
 static LogicalResult checkOpTypes(Plan &plan) {
+  // Any operator may be listed there.
+  if (plan.settings.isCompatible() && plan.settings.form == Mode::QDQ)
+    return success();
   std::vector<std::string> known = quantizableTypes(plan.module.getContext());
   for (const std::string &type : plan.settings.opTypes)
     if (!llvm::is_contained(known, type))
@@ -180,6 +183,9 @@ static bool isQuantized(Plan &plan) {
   bool pairs =
       isa<QuantizeLinearOp, DequantizeLinearOp, microsoft::QuantizeLinearOp,
           microsoft::DequantizeLinearOp>(first->op);
+  // ONNX Runtime's tool quantizes what has no quantizers yet.
+  if (pairs && plan.settings.isCompatible() && plan.settings.form == Mode::QDQ)
+    return false;
   plan.module.emitWarning("the model is quantized already: it has a ")
       << opTypeOf(first->op) << ", and stays as it is"
       << (pairs ? "; mode=qat takes over the quantizers of a trained model"
@@ -279,7 +285,8 @@ LogicalResult quantize::selectNodes(Plan &plan) {
     node.excluded = excluded.matches(node.name);
     bool isChosen = chosen.empty() || chosen.matches(node.name);
     auto op = dyn_cast<QuantizableOpInterface>(node.op);
-    if (!op)
+    node.plain = isPlainForOnnxRuntime(settings, node.op);
+    if (!op && !node.plain)
       node.reason = "there is no quantized form of " + opTypeOf(node.op).str();
     else if (node.excluded)
       node.reason = "excluded by nodes-to-exclude";
@@ -288,9 +295,9 @@ LogicalResult quantize::selectNodes(Plan &plan) {
     else if (!settings.opTypes.empty() &&
              !llvm::is_contained(settings.opTypes, opTypeOf(node.op)))
       node.reason = "not among op-types-to-quantize";
-    else if (node.excluded = holdsMask(plan, op); node.excluded)
+    else if (node.excluded = op && holdsMask(plan, op); node.excluded)
       node.reason = "it holds an attention mask, which no range may follow";
-    else if (settings.isCompatible())
+    else if (settings.isCompatible() && !node.plain)
       node.reason = leftByOnnxRuntime(settings, opTypeOf(node.op));
     if (op && node.reason.empty())
       node.reason = obstacleOf(plan, op);

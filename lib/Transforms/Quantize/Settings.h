@@ -6,6 +6,7 @@
 #include "OnnxQuant/Support/Quantization.h"
 #include "OnnxQuant/Transforms/Quantize/Passes.h"
 #include "llvm/ADT/StringMap.h"
+#include <memory>
 
 namespace onnxquant::quantize {
 
@@ -17,9 +18,13 @@ struct TensorOverride {
   std::optional<QuantType> type;
   llvm::SmallVector<double> scales;
   llvm::SmallVector<int64_t> zeroPoints;
-  std::optional<double> min, max;
+  /// The range: one, or one per channel. NaN leaves a channel its own.
+  llvm::SmallVector<double> mins, maxs;
   std::optional<int64_t> axis;
   std::optional<bool> symmetric, reduceRange;
+  /// A second quantizer behind the first, for these nodes or for all.
+  std::shared_ptr<TensorOverride> convert;
+  std::optional<std::vector<std::string>> receivers;
 };
 
 /// The options of the pass, with what follows from them.

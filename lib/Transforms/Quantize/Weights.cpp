@@ -23,6 +23,8 @@ private:
                             ArrayRef<int64_t> shape);
   LogicalResult readGiven(Weight &weight, const TensorOverride &override,
                           ArrayRef<int64_t> shape);
+  LogicalResult useBounds(Weight &weight, const TensorOverride &override,
+                          MutableArrayRef<RealRange> ranges);
 
   Plan &plan;
   const Settings &settings;
@@ -32,8 +34,8 @@ private:
 
 /// The parameters of the tensors that a constant is moved together with.
 std::optional<Parameters> WeightCollector::shared(Weight &weight) {
-  auto op = cast<QuantizableOpInterface>(weight.use->getOwner());
-  if (!op.sharesParameters())
+  auto op = dyn_cast<QuantizableOpInterface>(weight.use->getOwner());
+  if (!op || !sharesParameters(settings, op))
     return std::nullopt;
   for (unsigned index : op.getQuantizableResults()) {
     auto it = plan.activations.find(op->getResult(index));
@@ -49,8 +51,8 @@ QuantType WeightCollector::typeOf(const Weight &weight,
     return *override.type;
   if (!weight.contracted)
     return settings.activation;
-  auto op = cast<QuantizableOpInterface>(weight.use->getOwner());
-  bool free = settings.form != Mode::QDQ && !settings.weightGiven &&
+  auto op = dyn_cast<QuantizableOpInterface>(weight.use->getOwner());
+  bool free = op && settings.form != Mode::QDQ && !settings.weightGiven &&
               !settings.activation.isSigned;
   // On the left, products of mixed signs have no kernels either.
   if (free && (weight.use->getOperandNumber() == 0 ||
@@ -64,7 +66,7 @@ LogicalResult WeightCollector::chooseShape(Weight &weight,
                                            const TensorOverride &override,
                                            ArrayRef<int64_t> shape) {
   Parameters &parameters = weight.parameters;
-  auto op = cast<QuantizableOpInterface>(weight.use->getOwner());
+  auto op = dyn_cast<QuantizableOpInterface>(weight.use->getOwner());
   unsigned operand = weight.use->getOperandNumber();
   if (override.axis) {
     int64_t rank = shape.size(), axis = *override.axis;
@@ -76,7 +78,7 @@ LogicalResult WeightCollector::chooseShape(Weight &weight,
     parameters.shape = {shape[*parameters.axis]};
     return success();
   }
-  if (!weight.contracted || override.scales.size() == 1)
+  if (!weight.contracted || override.scales.size() == 1 || !op)
     return success();
   if (settings.blockSize > 0) {
     if (std::optional<int64_t> axis = op.getReductionAxis(operand)) {
@@ -90,7 +92,7 @@ LogicalResult WeightCollector::chooseShape(Weight &weight,
   }
   // Integer products have one scale on the left, also where a runtime makes
   // them of quantizers.
-  if (!settings.perChannel || operand == 0)
+  if (!settings.perChannel || operand == 0 || op.getBiasOperand() == operand)
     return success();
   std::optional<int64_t> axis = op.getChannelAxis(operand);
   auto chosen = settings.channelAxes.find(opTypeOf(op));
@@ -134,10 +136,30 @@ LogicalResult WeightCollector::readGiven(Weight &weight,
   return success();
 }
 
+/// The user's ranges: one for all channels, or one for each.
+LogicalResult WeightCollector::useBounds(Weight &weight,
+                                         const TensorOverride &override,
+                                         MutableArrayRef<RealRange> ranges) {
+  size_t count = override.mins.size();
+  if (count > 1 && count != ranges.size())
+    return plan.module.emitError("tensor '")
+           << weight.name << "' expects " << ranges.size()
+           << " ranges, but got " << count;
+  for (auto [i, range] : llvm::enumerate(ranges)) {
+    size_t own = count > 1 ? i : 0;
+    if (count > 0 && !std::isnan(override.mins[own]))
+      range = {override.mins[own], override.maxs[own]};
+  }
+  return success();
+}
+
 LogicalResult WeightCollector::collect(Weight &weight) {
   Value value = weight.use->get();
   ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
   TensorOverride override = plan.overrides.lookup(weight.name);
+  if (override.convert)
+    return plan.module.emitError("tensor '")
+           << weight.name << "' is a constant, and convert is for activations";
   Parameters &parameters = weight.parameters;
   parameters.scaleType = *scaleTypeOf(value);
   if (override.scales.empty())
@@ -180,8 +202,8 @@ LogicalResult WeightCollector::collect(Weight &weight) {
     range.min = std::min(range.min, number);
     range.max = std::max(range.max, number);
   }
-  if (override.min)
-    ranges.assign(count, {*override.min, *override.max});
+  if (failed(useBounds(weight, override, ranges)))
+    return failure();
   for (auto [range, result] : llvm::zip(ranges, parameters.values))
     if (result = computeScale(range.min, range.max, rule);
         !std::isfinite(result.scale))

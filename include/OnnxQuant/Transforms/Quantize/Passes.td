@@ -160,7 +160,8 @@ def Quantize : PassWithGroups<"onnx-quantize", "::mlir::ModuleOp"> {
       Text<"tensorOverrides", "tensor-overrides", "JSON",
         "JSON or a file of it: {\"tensor\": {\"type\": .., \"scale\": .., "
         "\"zero_point\": .., \"min\": .., \"max\": .., \"axis\": .., "
-        "\"symmetric\": .., \"reduce_range\": ..}}">,
+        "\"symmetric\": .., \"reduce_range\": .., \"convert\": {\"type\": .., "
+        "\"recv_nodes\": [..]}}}">,
     ]>,
     ChosenGroup<"nodes", "Quantizers in the graph", [
       Option<"dedicatedPair", "dedicated-qdq-pair", "bool", "false",

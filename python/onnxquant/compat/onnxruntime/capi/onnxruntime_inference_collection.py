@@ -163,6 +163,8 @@ class InferenceSession:
             if program is None:
                 threads = max(1, self._options.intra_op_num_threads)
                 options: Dict[str, Any] = {"threads": threads}
+                if self._options.graph_optimization_level == GraphOptimizationLevel.ORT_DISABLE_ALL:
+                    options["opt_level"] = 1
                 dims = {key[4:]: value for key, value in self._options._entries.items() if key.startswith("dim:")}
                 if dims:
                     options["dims"] = dims

@@ -151,6 +151,17 @@ def _float(value: Any) -> Any:
     return array if array.dtype in (np.float16, np.float32) else array.astype(np.float32)
 
 
+def entropy(pk: Any, qk: Any, base: Optional[float] = None, axis: int = 0) -> Any:
+    """The divergence of one distribution from another; both are normalized."""
+    p, q = (np.asarray(counts, np.float32) for counts in np.broadcast_arrays(pk, qk))
+    p, q = p / p.sum(axis=axis, keepdims=True), q / q.sum(axis=axis, keepdims=True)
+    # Nothing where p has nothing, infinite where q alone has nothing.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(p > 0, np.where(q > 0, p * np.log(p / q), np.inf), np.where(q >= 0, 0, np.inf))
+    result = terms.sum(axis=axis)
+    return (result if base is None else result / np.log(base)).astype(p.dtype)
+
+
 class CalibrationMethodEncoder(json.JSONEncoder):
     """Tables as JSON."""
 

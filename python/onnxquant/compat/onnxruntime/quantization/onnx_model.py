@@ -185,23 +185,21 @@ class ONNXModel:
         return _clean_initializers_helper(self.graph(), self.model)
 
     def topological_sort(self) -> None:
-        """Producers before their readers, otherwise in order."""
+        """Producers before their readers, by their distance from the inputs."""
         graph = self.model.graph
         made = {name for node in graph.node for name in node.output if name}
         ready: set = set()
         waiting = list(graph.node)
         result: List[Any] = []
         while waiting:
-            rest = []
-            for node in waiting:
-                if all(name in ready or name not in made for name in _needs(node)):
-                    result.append(node)
-                    ready.update(node.output)
-                else:
-                    rest.append(node)
-            if len(rest) == len(waiting):
+            # One step from the inputs after the other.
+            now = [node for node in waiting if all(name in ready or name not in made for name in _needs(node))]
+            if not now:
                 raise RuntimeError("Graph is not a DAG")
-            waiting = rest
+            result += now
+            waiting = [node for node in waiting if all(node is not one for one in now)]
+            for node in now:
+                ready.update(node.output)
         graph.ClearField("node")
         graph.node.extend(result)
 

@@ -8,7 +8,7 @@ from .... import model as _model
 from .... import quantization as _quantization
 from .onnx_model import ONNXModel
 from .quant_utils import QuantizationMode, QuantType
-from .quantize import _base, _check_extra, _extra_keywords, _known_ops, _overrides, _types
+from .quantize import _add_types, _base, _check_extra, _extra_keywords, _known_ops, _types
 
 
 class _Quantizer:
@@ -44,8 +44,7 @@ class _Quantizer:
             }
         if self.op_types_to_quantize:
             keywords["op_types_to_quantize"] = _known_ops(self.op_types_to_quantize, source)
-        if self.extra_options.get("TensorQuantOverrides"):
-            keywords["tensor_overrides"] = _overrides(self.extra_options["TensorQuantOverrides"])
+        _add_types(keywords, self.extra_options, source, self.activation_qType, self.weight_qType)
         result = _quantization.quantize(source, progress=False, **keywords)
         self.model = ONNXModel(result.to_onnx())
         return self.model.model

@@ -15,6 +15,7 @@ from .calibrate import CalibrationMethod, TensorsData, load_tensors_data, save_t
 from .quant_utils import (  # noqa: F401
     FLOAT8_TYPES, MODEL_SIZE_THRESHOLD, SHORT_NAMES, QuantFormat, QuantizationMode, QuantType)
 from .registry import IntegerOpsRegistry
+from .tensor_quant_overrides import TensorQuantOverridesHelper
 
 logger = logging.getLogger("onnxquant")
 
@@ -98,9 +99,19 @@ _EXTRA = {
     "QDQIsInt4AllowedForGather": None,
 }
 _UNSUPPORTED = ("SmoothQuant",)
+# Types that quantizers of ai.onnx have from opset 21 on.
+_WIDE = {QuantType.QInt16, QuantType.QUInt16, QuantType.QInt4, QuantType.QUInt4}
 
 
-def _types(kind: QuantType, argument: str) -> str:
+def quant_type(kind: Any) -> Any:
+    """A QuantType, also of ONNX's number of it."""
+    if isinstance(kind, int) and not isinstance(kind, bool):
+        return QuantType.from_tensor_type(kind)
+    return kind
+
+
+def _types(kind: Any, argument: str) -> str:
+    kind = quant_type(kind)
     if not isinstance(kind, QuantType):
         raise ValueError(f"{argument} expects a QuantType, but got {kind!r}")
     if kind == QuantType.QFLOAT8E4M3FN:
@@ -125,57 +136,39 @@ def _nodes(path: Any, given: Optional[Sequence[str]], argument: str, known: List
     return result
 
 
-def _overrides(overrides: Dict[str, Any]) -> Dict[str, Any]:
-    """TensorQuantOverrides as the compiler has them."""
+def _overrides(overrides: Dict[str, Any], model: Any, activation_type: Any) -> Dict[str, Any]:
+    """TensorQuantOverrides as the compiler has them, checked against a model."""
+    graph = model.to_onnx().graph
+    constants = {tensor.name: list(tensor.dims) for tensor in graph.initializer}
+    names = {name for node in graph.node for name in [*node.input, *node.output] if name}
+    names |= {info.name for info in graph.input}
+    valid, reason = TensorQuantOverridesHelper(overrides).is_valid(constants, names, quant_type(activation_type))
+    if not valid:
+        raise ValueError(reason)
     result = {}
     for tensor, entries in overrides.items():
-        if not isinstance(entries, list):
-            raise ValueError(f"Expected quant_overrides_list for tensor '{tensor}' to be a list.")
-        converted = []
-        for entry in entries or [{}]:
-            if not isinstance(entry, dict):
-                raise ValueError(f"Tensor '{tensor}': expects a dictionary of overrides, but got {type(entry).__name__}")
-            converted.append(_override(tensor, entry))
-        if len(converted) == 1:
-            result[tensor] = converted[0]
-        else:
-            result[tensor] = _per_channel(tensor, converted)
+        if not entries or not entries[0]:
+            continue
+        converted = dict(_override(tensor, entries[0]))
+        for key in ("scale", "zero_point", "rmin", "rmax"):
+            if len(entries) > 1 and key in entries[0]:
+                converted[key] = [_options.plain(entry[key]) for entry in entries]
+        # Integers may come as floats.
+        if "zero_point" in converted:
+            zeros = converted["zero_point"]
+            converted["zero_point"] = [int(zero) for zero in zeros] if isinstance(zeros, list) else int(zeros)
+        result[tensor] = converted
     return result
-
-
-_OVERRIDE_KEYS = {"quant_type", "axis", "scale", "zero_point", "symmetric", "reduce_range", "rmin", "rmax", "convert"}
 
 
 def _override(tensor: str, entry: Dict[str, Any]) -> Dict[str, Any]:
-    for key in entry:
-        if key not in _OVERRIDE_KEYS:
-            raise ValueError(f"Tensor '{tensor}': there is no override '{key}'")
-    if ("scale" in entry) != ("zero_point" in entry):
-        raise ValueError(f"Must provide both 'scale' and 'zero_point' if one of the overrides is provided for tensor '{tensor}'")
-    if "scale" in entry:
-        for key in ("symmetric", "reduce_range", "rmin", "rmax"):
-            if key in entry:
-                raise ValueError(f"Tensor override option '{key}' is invalid with 'scale' and 'zero_point' (tensor '{tensor}')")
     result = {key: _options.plain(value) for key, value in entry.items() if key not in ("quant_type", "convert")}
     if "quant_type" in entry:
         result["quant_type"] = _types(entry["quant_type"], f"override of '{tensor}'")
+    if "recv_nodes" in entry:
+        result["recv_nodes"] = sorted(entry["recv_nodes"])
     if "convert" in entry:
-        result["convert"] = _override(tensor, {k: v for k, v in entry["convert"].items() if k != "recv_nodes"})
-        if "recv_nodes" in entry["convert"]:
-            result["convert"]["recv_nodes"] = sorted(entry["convert"]["recv_nodes"])
-    return result
-
-
-def _per_channel(tensor: str, entries: List[Dict[str, Any]]) -> Dict[str, Any]:
-    """One dictionary per channel as lists."""
-    if "axis" not in entries[0]:
-        raise ValueError(f"Tensor '{tensor}': overrides per channel expect 'axis' in the first")
-    result = dict(entries[0])
-    for key in ("scale", "zero_point", "rmin", "rmax"):
-        if any(key in entry for entry in entries):
-            if not all(key in entry for entry in entries):
-                raise ValueError(f"Tensor '{tensor}': '{key}' is needed for every channel or none")
-            result[key] = [entry[key] for entry in entries]
+        result["convert"] = _override(tensor, entry["convert"])
     return result
 
 
@@ -275,6 +268,21 @@ def check_static_quant_arguments(quant_format: QuantFormat, activation_type: Qua
         raise ValueError("Only QuantFormat.QDQ supports 16-bit quantization types.")
 
 
+def _add_types(keywords: Dict[str, Any], extra: Dict[str, Any], source: "_model.Model", activation_type: Any,
+               weight_type: Any) -> None:
+    """Overrides of tensors, and the quantizers of com.microsoft that wide types
+    need before opset 21."""
+    kinds = {quant_type(activation_type), quant_type(weight_type)}
+    overrides = extra.get("TensorQuantOverrides")
+    if overrides:
+        given = _overrides(overrides, source, activation_type)
+        if given:
+            keywords["tensor_overrides"] = given
+        kinds |= TensorQuantOverridesHelper(overrides).get_quant_types()
+    if keywords["mode"] == "qdq" and source.opset < 21 and kinds & _WIDE:
+        keywords["contrib_qdq"] = True
+
+
 def quantize_static(
     model_input: Any, model_output: Any, calibration_data_reader: Any = None,
     quant_format: QuantFormat = QuantFormat.QDQ, op_types_to_quantize: Optional[Sequence[str]] = None,
@@ -286,6 +294,7 @@ def quantize_static(
     calibration_cache_path: Any = None, optimize_model: bool = False,
 ) -> Any:
     """Quantizes a model by the ranges that a reader's samples give."""
+    activation_type, weight_type = quant_type(activation_type), quant_type(weight_type)
     if activation_type == QuantType.QFLOAT8E4M3FN or weight_type == QuantType.QFLOAT8E4M3FN:
         if calibrate_method != CalibrationMethod.Distribution:
             raise ValueError("Only Distribution calibration method is supported for float quantization.")
@@ -307,8 +316,7 @@ def quantize_static(
         if not wanted:
             return _unchanged(source, model_output, use_external_data_format)
         keywords["op_types_to_quantize"] = wanted
-    if extra.get("TensorQuantOverrides"):
-        keywords["tensor_overrides"] = _overrides(extra["TensorQuantOverrides"])
+    _add_types(keywords, extra, source, activation_type, weight_type)
     method = _method(calibrate_method, extra)
     stride = extra.get("CalibStridedMinMax", extra.get("CalibStridedDataReader"))
     if calibration_cache_path is not None:
@@ -491,8 +499,6 @@ def get_qdq_config(
         "ActivationSymmetric": activation_symmetric, "WeightSymmetric": weight_symmetric,
         "ForceQuantizeNoInputCheck": True, "TensorQuantOverrides": dict(tensor_quant_overrides or {}),
     }
-    if weight_symmetric is None:
-        options["WeightSymmetric"] = weight_type in (QuantType.QInt8, QuantType.QInt16, QuantType.QInt4)
     for key, (name, otherwise) in {
         "symmetric": ("CalibTensorRangeSymmetric", False), "moving_average": ("CalibMovingAverage", False),
         "averaging_constant": ("CalibMovingAverageConstant", 0.01),
@@ -500,12 +506,16 @@ def get_qdq_config(
     }.items():
         if calibrate_args and key in calibrate_args:
             options[name] = calibrate_args[key]
+    opset = next((entry.version for entry in given.opset_import if entry.domain in ("", "ai.onnx")), 0)
+    kinds = {activation_type, weight_type, *TensorQuantOverridesHelper(tensor_quant_overrides or {}).get_quant_types()}
+    if opset < 21 and kinds & _WIDE:
+        options["UseQDQContribOps"] = True
     options.update(extra_options or {})
     wanted = found - {"Cast", "DequantizeLinear", "QuantizeLinear"}
     size = given.ByteSize()
     return StaticQuantConfig(
         calibration_data_reader, calibrate_method=calibrate_method, quant_format=QuantFormat.QDQ,
-        activation_type=activation_type, weight_type=weight_type, op_types_to_quantize=list(wanted),
+        activation_type=activation_type, weight_type=weight_type, op_types_to_quantize=op_types_to_quantize or sorted(wanted),
         nodes_to_exclude=excluded, per_channel=per_channel, reduce_range=reduce_range,
         use_external_data_format=external or size >= MODEL_SIZE_THRESHOLD,
         calibration_providers=calibration_providers, extra_options=options)

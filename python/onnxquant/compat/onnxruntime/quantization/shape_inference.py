@@ -42,6 +42,7 @@ def quant_pre_process(
         symbolic_shapes=not skip_symbolic_shape,
         auto_merge=auto_merge,
         guess_output_rank=guess_output_rank,
+        metadata={"onnx.quant.pre_process": "onnxruntime.quant"},
     )
     if int_max != 2**31 - 1:
         options["int_max"] = int_max
@@ -54,26 +55,3 @@ def quant_pre_process(
     if verbose:
         for change in result.changes:
             logger.info("%(count)d %(what)s (%(pass)s)", change)
-    _note(str(output_model_path))
-
-
-def _note(path: str) -> None:
-    """Writes into a model that it was prepared: two fields at its end, since a
-    message's fields may come in any order."""
-
-    def field(number: int, data: bytes) -> bytes:
-        return bytes([number << 3 | 2]) + _varint(len(data)) + data
-
-    entry = field(1, b"onnx.quant.pre_process") + field(2, b"onnxruntime.quant")
-    # metadata_props is field 14.
-    with open(path, "ab") as file:
-        file.write(field(14, entry))
-
-
-def _varint(value: int) -> bytes:
-    result = bytearray()
-    while value > 127:
-        result.append(value & 127 | 128)
-        value >>= 7
-    result.append(value)
-    return bytes(result)
