@@ -46,7 +46,8 @@ static std::optional<int> check(const Arguments &parser,
     return code;
   if (settings.job.options.seconds < 0)
     return parser.wrong("option '--seconds' expects 0 or more");
-  if (settings.job.quantize.mode != "qdq" ||
+  if ((settings.job.quantize.mode != "qdq" &&
+       !settings.job.quantize.mode.empty()) ||
       !settings.job.quantize.quantizationMode.empty())
     return parser.wrong("layers are switched in the form qdq: options '--mode' "
                         "and '--quantization-mode' can't be given");

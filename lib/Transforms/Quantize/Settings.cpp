@@ -14,7 +14,7 @@ static llvm::Error fail(const llvm::Twine &message) {
 static llvm::Error readMode(const QuantizeOptions &options,
                             Settings &settings) {
   auto mode = llvm::StringSwitch<std::optional<Mode>>(options.mode)
-                  .Case("qdq", Mode::QDQ)
+                  .Cases({"", "qdq"}, Mode::QDQ)
                   .Case("qlinear", Mode::QLinear)
                   .Case("integer", Mode::Integer)
                   .Case("qat", Mode::QAT)
@@ -35,7 +35,7 @@ static llvm::Error readMode(const QuantizeOptions &options,
                   "IntegerOps_Dynamic, QLinearOps_Static or "
                   "QLinearOps_Dynamic, but got '" +
                   options.quantizationMode + "'");
-    if (options.mode != "qdq" && settings.mode != *named)
+    if (settings.mode != Mode::QDQ && settings.mode != *named)
       return fail("quantization-mode=" + options.quantizationMode +
                   " contradicts mode=" + options.mode);
     settings.mode = *named;
@@ -360,6 +360,9 @@ static llvm::Expected<QuantizeOptions> withPreset(QuantizeOptions options) {
   if (options.compatible != "onnxruntime")
     return fail("compatible expects onnxruntime, but got '" +
                 options.compatible + "'");
+  if (options.weightOnly != 0)
+    return fail("compatible is no option of weight-only, whose names are ONNX "
+                "Runtime's in any case");
   if (options.mode == "qat")
     return fail("compatible is no option of mode=qat, which takes over the "
                 "quantizers of the model");
@@ -454,6 +457,8 @@ static llvm::Expected<Settings> readOptions(const QuantizeOptions &given) {
   settings.forceNoInputCheck = options.forceNoInputCheck;
   settings.enableSubgraph = options.enableSubgraph;
   settings.contribOps = options.contribOps;
+  if (llvm::Error error = readWeightOnly(options, settings))
+    return error;
   if (llvm::Error error = refuse(options, settings))
     return error;
   return settings;
@@ -478,6 +483,14 @@ bool onnxquant::needsCalibration(const QuantizeOptions &options) {
     llvm::consumeError(settings.takeError());
     return true;
   }
-  return settings->mode != Mode::QAT &&
+  return settings->mode != Mode::QAT && !settings->weightOnly &&
          (!settings->dynamic || settings->quantizesResults());
+}
+
+bool onnxquant::needsCovariances(const QuantizeOptions &options) {
+  llvm::Expected<Settings> settings = readOptions(options);
+  if (settings)
+    return settings->weightOnly && settings->weightOnly->needsSamples();
+  llvm::consumeError(settings.takeError());
+  return false;
 }
