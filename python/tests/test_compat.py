@@ -317,7 +317,7 @@ def test_algorithms_of_weights(float_model):
     x = rng.normal(size=(2, 64)).astype(np.float32)
 
     class Reader:
-        samples = iter([{"x": rng.normal(size=(2, 64)).astype(np.float32)} for _ in range(8)])
+        samples = iter([{"x": rng.normal(size=(2, 64)).astype(np.float32)} for _ in range(64)])
 
         def get_next(self):
             return next(self.samples, None)
