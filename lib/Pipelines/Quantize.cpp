@@ -41,6 +41,7 @@ onnxquant::buildQuantizePipeline(OpPassManager &pm,
     return error;
   if (options.addCalibration)
     options.addCalibration(pm);
-  pm.addPass(createQuantize(options.quantize, options.sink));
+  pm.addPass(
+      createQuantize(options.quantize, options.sink, options.covariances));
   return llvm::Error::success();
 }

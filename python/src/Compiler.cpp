@@ -2,6 +2,7 @@
 // or bytes and come out the same way; reports and tables are JSON. The package
 // around it makes objects of them.
 
+#include "Blocks.h"
 #include "Call.h"
 #include "Esp.h"
 #include "Evaluate.h"
@@ -19,6 +20,7 @@
 #include "OnnxQuant/Pipelines/Quantize.h"
 #include "OnnxQuant/Target/Header.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
+#include "OnnxQuant/Transforms/Calibrate/Covariance.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
 #include "OnnxQuant/Transforms/Quantize/ChannelFactors.h"
 #include "Output.h"
@@ -347,15 +349,25 @@ static py::tuple quantize(const py::object &model, const NamedValues &values,
   call.run([&]() -> LogicalResult {
     if (failed(prepare(call, *module, optimize)))
       return failure();
-    if (hasData && failed(calibrateFor(*module, quantize, collect)))
+    bool findsCovariances = needsCovariances(quantize);
+    CovarianceSource covariances;
+    if (findsCovariances && hasData)
+      covariances = [&](ModuleOp whole, const std::set<std::string> &names) {
+        auto executor = createCalibrationExecutor();
+        return collectCovariances(whole, names, *executor, collect);
+      };
+    else if (hasData && failed(calibrateFor(*module, quantize, collect)))
       return failure();
     PassManager pm(call.context());
     if (!load.table.empty())
       pm.addPass(createLoadCalibration(load));
-    pm.addPass(createQuantize(quantize, [&](const QuantizeReport &result) {
-      report = toText(result.toJson());
-      summary = printed(result);
-    }));
+    pm.addPass(createQuantize(
+        quantize,
+        [&](const QuantizeReport &result) {
+          report = toText(result.toJson());
+          summary = printed(result);
+        },
+        covariances));
     if (failed(pm.run(*module)))
       return failure();
     return write(*module, out, exporting, bytes);
@@ -527,7 +539,8 @@ static py::tuple sensitivity(const py::object &model, const NamedValues &values,
   Call call("QuantizeError", progress);
   Options given(options);
   QuantizeOptions quantize = readQuantize(values);
-  if (quantize.modeName != "qdq" || !quantize.quantizationMode.empty())
+  if ((quantize.modeName != "qdq" && !quantize.modeName.empty()) ||
+      !quantize.quantizationMode.empty())
     throwError("Usage", "layers are switched in the form qdq: mode and "
                         "quantization_mode can't be given");
   // A clamp that a quantizer stands for would be missing without it.
@@ -609,6 +622,9 @@ PYBIND11_MODULE(_compiler, module) {
   module.def("tensors_for", &tensorsFor, py::arg("model"), py::arg("values"),
              py::arg("optimize"));
   module.def("option_tables", &optionTables);
+  module.def("round_blocks", &python::roundBlocks, py::arg("numbers"),
+             py::arg("rows"), py::arg("depth"), py::arg("bits"),
+             py::arg("block_size"), py::arg("symmetric"));
   module.def("compile", &compileHere, py::arg("model"), py::arg("options"));
   module.def("compile_to", &compileTo, py::arg("model"), py::arg("options"),
              py::arg("out"));

@@ -304,3 +304,42 @@ def test_weights_of_four_bits(float_model):
         x = np.random.default_rng(0).normal(size=(2, 64)).astype(np.float32)
         mine = onnxruntime.InferenceSession("w4.onnx").run(None, {"x": x})[0]
         assert np.abs(mine - x @ numpy_helper.to_array(tensor("w", 64, 8))).max() < 1
+
+
+def test_algorithms_of_weights(float_model):
+    from onnxruntime.quantization import QuantFormat
+    from onnxruntime.quantization import matmul_nbits_quantizer as nbits
+
+    model = make_model([helper.make_node("MatMul", ["x", "w"], ["y"], name="product"),
+                        helper.make_node("MatMul", ["y", "v"], ["z"], name="next")], [("x", [2, 64])],
+                       [("z", [2, 8])], [tensor("w", 64, 32), tensor("v", 32, 8)])
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2, 64)).astype(np.float32)
+
+    class Reader:
+        samples = iter([{"x": rng.normal(size=(2, 64)).astype(np.float32)} for _ in range(64)])
+
+        def get_next(self):
+            return next(self.samples, None)
+
+    right = x @ numpy_helper.to_array(tensor("w", 64, 32)) @ numpy_helper.to_array(tensor("v", 32, 8))
+    for config in (nbits.DefaultWeightOnlyQuantConfig(block_size=32, bits=8), nbits.HQQWeightOnlyQuantConfig(block_size=32),
+                   nbits.RTNWeightOnlyQuantConfig(), nbits.KQuantWeightOnlyQuantConfig(),
+                   nbits.GPTQWeightOnlyQuantConfig(Reader())):
+        quantizer = nbits.MatMulNBitsQuantizer(model, block_size=32, algo_config=config)
+        quantizer.process()
+        assert [node.op_type for node in quantizer.model.nodes()] == ["MatMulNBits"] * 2, config.algorithm
+        quantizer.model.save_model_to_file("codes.onnx")
+        mine = onnxruntime.InferenceSession("codes.onnx").run(None, {"x": x})[0]
+        assert np.linalg.norm(mine - right) < 0.2 * np.linalg.norm(right), config.algorithm
+    # Bits of single nodes, nodes left out, and pairs.
+    config = nbits.KQuantWeightOnlyQuantConfig(customized_weight_config={"next": {"bits": 8}})
+    quantizer = nbits.MatMulNBitsQuantizer(model, block_size=32, algo_config=config)
+    quantizer.process()
+    assert sorted(node.name for node in quantizer.model.nodes()) == ["next_Q8", "product_Q4"]
+    quantizer = nbits.MatMulNBitsQuantizer(model, block_size=32, nodes_to_exclude=["next", "unknown"],
+                                           quant_format=QuantFormat.QDQ)
+    quantizer.process()
+    assert [node.op_type for node in quantizer.model.nodes()] == ["DequantizeLinear", "MatMul", "MatMul"]
+    with pytest.raises(ValueError):
+        nbits.MatMulNBitsQuantizer(model, block_size=24)

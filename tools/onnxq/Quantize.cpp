@@ -7,6 +7,7 @@
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
+#include "OnnxQuant/Transforms/Calibrate/Covariance.h"
 #include "QuantizeNotes.h"
 #include "QuantizeSummary.h"
 #include "llvm/Support/FileSystem.h"
@@ -79,7 +80,17 @@ static std::optional<int> checkData(const Arguments &parser,
   if (quantize.modeName == "qat" && (settings.hasData() || hasTable))
     return parser.wrong("--data and --table are not for mode=qat: the model "
                         "has its parameters");
-  if ((settings.hasData() || hasTable) && !needsCalibration(quantize))
+  if (quantize.weightOnlyBits != 0) {
+    if (hasTable)
+      return parser.wrong("--table means nothing with --weight-only, which "
+                          "leaves activations float");
+    if (needsCovariances(quantize) && !settings.hasData())
+      return parser.wrong("--algorithm " + quantize.algorithmName +
+                          " expects samples: --data PATH");
+    if (settings.hasData() && parser.isGiven("method"))
+      return parser.wrong("option '--method' means nothing with "
+                          "--weight-only, which leaves activations float");
+  } else if ((settings.hasData() || hasTable) && !needsCalibration(quantize))
     return parser.wrong(std::string(hasTable ? "--table" : "--data") +
                         " means nothing with --dynamic, whose scales are found "
                         "at run time");
@@ -124,6 +135,11 @@ struct RunSamples : PassWrapper<RunSamples, OperationPass<ModuleOp>> {
     CollectOptions collect = settings.collect;
     collect.seen = &outcome.seen;
     outcome.seen.wanted = settings.quiet ? 0 : settings.compared;
+    // Without ranges to find, samples are run to compare outputs.
+    if (settings.pipeline.quantize.weightOnlyBits != 0) {
+      compareOnly(collect);
+      return;
+    }
     auto table = calibrateModule(
         getOperation(), *executor, collect,
         [&](ModuleOp module) {
@@ -135,10 +151,33 @@ struct RunSamples : PassWrapper<RunSamples, OperationPass<ModuleOp>> {
     outcome.samples = table->samples;
     outcome.skipped = table->skipped;
   }
+  void compareOnly(CollectOptions &collect) {
+    if (outcome.seen.wanted == 0)
+      return;
+    collect.spec.opTypes = {"MatMul", "Gemm"};
+    int64_t &limit = collect.data.limit;
+    limit =
+        limit > 0 ? std::min(limit, outcome.seen.wanted) : outcome.seen.wanted;
+    std::unique_ptr<Executor> executor = createCalibrationExecutor();
+    auto table = collectStatistics(getOperation(), *executor, collect);
+    if (failed(table))
+      return signalPassFailure();
+    outcome.samples = table->samples;
+  }
   const QuantizeSettings &settings;
   Outcome &outcome;
 };
 } // namespace
+
+/// How the inputs of products go together, by running samples.
+static CovarianceSource runForCovariances(const QuantizeSettings &settings,
+                                          Outcome &outcome) {
+  return [&](ModuleOp module, const std::set<std::string> &names) {
+    std::unique_ptr<Executor> executor = createCalibrationExecutor();
+    return collectCovariances(module, names, *executor, settings.collect,
+                              &outcome.samples);
+  };
+}
 
 /// The stage that gives the model ranges: data is run, or a table is read.
 static void addCalibration(QuantizeSettings &settings, Outcome &outcome) {
@@ -239,6 +278,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return *code;
   Outcome outcome;
   addCalibration(settings, outcome);
+  if (needsCovariances(settings.pipeline.quantize))
+    settings.pipeline.covariances = runForCovariances(settings, outcome);
   ModelContext context;
   ModelDiagnosticHandler handler(&context.get());
   settings.pipeline.preprocess = !settings.skipPreprocess;

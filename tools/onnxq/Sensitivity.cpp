@@ -43,7 +43,8 @@ static std::optional<int> check(const Arguments &parser,
     return parser.wrong(llvm::toString(std::move(error)));
   if (settings.job.options.seconds < 0)
     return parser.wrong("option '--seconds' expects 0 or more");
-  if (settings.job.quantize.modeName != "qdq" ||
+  if ((settings.job.quantize.modeName != "qdq" &&
+       !settings.job.quantize.modeName.empty()) ||
       !settings.job.quantize.quantizationMode.empty())
     return parser.wrong("layers are switched in the form qdq: options '--mode' "
                         "and '--quantization-mode' can't be given");

@@ -18,6 +18,8 @@ struct QuantizePipelineOptions {
   std::function<void(mlir::OpPassManager &)> addCalibration;
   QuantizeOptions quantize;
   std::function<void(const QuantizeReport &)> sink;
+  /// For algorithms that read samples.
+  CovarianceSource covariances;
 };
 
 /// Prepares a float model, as all do that quantize or calibrate, so that their

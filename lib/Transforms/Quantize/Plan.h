@@ -143,6 +143,16 @@ struct Plan {
 /// Lists all nodes and says which may be quantized; errors for names that don't
 /// exist.
 llvm::LogicalResult selectNodes(Plan &plan);
+/// Why a node's weight can't become codes; empty if it can.
+std::string obstacleToCodes(Plan &plan, mlir::Operation *op);
+/// Stores the weights of the selected nodes as codes, and nothing else.
+llvm::LogicalResult quantizeWeightsOnly(Plan &plan,
+                                        const CovarianceSource &source);
+/// Divides the channels of a tensor, its last dimension, by factors for some of
+/// its readers: in the constants of what makes it, if all others agree, or by
+/// a product. Gives the tensor to read instead.
+mlir::Value divideChannels(mlir::Value value, llvm::ArrayRef<double> factors,
+                           llvm::ArrayRef<mlir::Operation *> readers);
 /// Finds the tensors that hold an attention mask.
 void findMasks(Plan &plan);
 /// Chooses the tensors to quantize.

@@ -21,6 +21,7 @@ struct Quantize : public onnxquant::impl::QuantizeBase<Quantize> {
   void runOnOperation() override;
 
   std::function<void(const QuantizeReport &)> sink;
+  CovarianceSource source;
 
 private:
 #define GEN_OPTIONS_OF_QUANTIZE
@@ -55,6 +56,8 @@ LogicalResult Quantize::quantize(Plan &plan) {
     return failure();
   if (plan.isQuantized)
     return success();
+  if (plan.settings.weightOnly)
+    return quantizeWeightsOnly(plan, source);
   if (plan.settings.mode == Mode::QAT) {
     if (failed(takeOverQuantizers(plan)))
       return failure();
@@ -117,9 +120,16 @@ void Quantize::runOnOperation() {
   }
   Plan plan(getOperation(), *settings);
   plan.report.mode = options.quantizationMode.empty()
-                         ? options.modeName
+                         ? (options.modeName.empty() ? "qdq" : options.modeName)
                          : options.quantizationMode;
-  if (options.quantizationMode.empty() && settings->mode != Mode::QAT)
+  if (settings->weightOnly)
+    plan.report.mode = (settings->weightOnly->asPairs ? "qdq " : "") +
+                       std::string("weights of ") +
+                       std::to_string(settings->weightOnly->bits) +
+                       " bits in blocks of " +
+                       std::to_string(settings->weightOnly->blockSize) + ", " +
+                       options.algorithmName;
+  else if (options.quantizationMode.empty() && settings->mode != Mode::QAT)
     plan.report.mode += settings->dynamic ? " dynamic" : " static";
   plan.report.placement = options.placementName;
   plan.report.bytesBefore = constantBytes(getOperation());
@@ -136,9 +146,11 @@ void Quantize::runOnOperation() {
 
 std::unique_ptr<Pass>
 onnxquant::createQuantize(QuantizeOptions options,
-                          std::function<void(const QuantizeReport &)> sink) {
+                          std::function<void(const QuantizeReport &)> sink,
+                          CovarianceSource source) {
   auto pass = std::make_unique<::Quantize>(std::move(options));
   pass->sink = std::move(sink);
+  pass->source = std::move(source);
   return pass;
 }
 
@@ -148,7 +160,7 @@ onnxquant::tensorsToCalibrate(ModuleOp module, const QuantizeOptions &options) {
   if (!settings)
     return module.emitError(llvm::toString(settings.takeError()));
   std::set<std::string> names;
-  if (settings->mode == Mode::QAT)
+  if (settings->mode == Mode::QAT || settings->weightOnly)
     return names;
   Plan plan(module, *settings);
   if (failed(selectNodes(plan)))

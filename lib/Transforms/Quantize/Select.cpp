@@ -135,7 +135,9 @@ static LogicalResult checkOpTypes(Plan &plan) {
   // Any operator may be listed there.
   if (plan.settings.isCompatible() && plan.settings.form == Mode::QDQ)
     return success();
-  std::vector<std::string> known = quantizableTypes(plan.module.getContext());
+  std::vector<std::string> known =
+      plan.settings.weightOnly ? std::vector<std::string>{"Gemm", "MatMul"}
+                               : quantizableTypes(plan.module.getContext());
   for (const std::string &type : plan.settings.opTypes)
     if (!llvm::is_contained(known, type))
       return plan.module.emitError(
@@ -161,17 +163,11 @@ static LogicalResult checkUsed(Plan &plan, StringRef option,
 /// A model that is quantized already has nothing left to choose: it stays as it
 /// is. Quantizers of training are for `mode=qat`.
 static bool isQuantized(Plan &plan) {
-  static const llvm::StringSet<> quantized = {"QuantizeLinear",
-                                              "DequantizeLinear",
-                                              "DynamicQuantizeLinear",
-                                              "ConvInteger",
-                                              "MatMulInteger",
-                                              "MatMulIntegerToFloat",
-                                              "DynamicQuantizeMatMul",
-                                              "DynamicQuantizeLSTM",
-                                              "MatMulNBits",
-                                              "QAttention",
-                                              "QGemm"};
+  static const llvm::StringSet<> quantized = {
+      "QuantizeLinear",        "DequantizeLinear",    "DynamicQuantizeLinear",
+      "ConvInteger",           "MatMulInteger",       "MatMulIntegerToFloat",
+      "DynamicQuantizeMatMul", "DynamicQuantizeLSTM", "MatMulNBits",
+      "GatherBlockQuantized",  "QAttention",          "QGemm"};
   auto isQuantizedType = [](StringRef type) {
     return quantized.contains(type) || type.starts_with("QLinear");
   };
@@ -272,13 +268,14 @@ LogicalResult quantize::selectNodes(Plan &plan) {
   });
   if (settings.mode == Mode::QAT)
     return success();
-  plan.isQuantized = isQuantized(plan);
+  // Weights may be stored in several runs, with bits of their own.
+  plan.isQuantized = !settings.weightOnly && isQuantized(plan);
   if (plan.isQuantized)
     return success();
   if (failed(checkOpTypes(plan)) || failed(checkTensors(plan)))
     return failure();
   passOnParameters(plan);
-  if (!settings.dynamic)
+  if (!settings.dynamic && !settings.weightOnly)
     findMasks(plan);
   NamePatterns chosen(settings.nodes), excluded(settings.excluded);
   for (Node &node : plan.nodes) {
@@ -300,7 +297,8 @@ LogicalResult quantize::selectNodes(Plan &plan) {
     else if (settings.isCompatible() && !node.plain)
       node.reason = leftByOnnxRuntime(settings, opTypeOf(node.op));
     if (op && node.reason.empty())
-      node.reason = obstacleOf(plan, op);
+      node.reason = settings.weightOnly ? obstacleToCodes(plan, op)
+                                        : obstacleOf(plan, op);
     node.selected = node.reason.empty();
   }
   if (failed(checkUsed(plan, "nodes-to-quantize", chosen)) ||

@@ -33,7 +33,7 @@ static llvm::Error readMode(Settings &settings) {
                   "IntegerOps_Dynamic, QLinearOps_Static or "
                   "QLinearOps_Dynamic, but got '" +
                   other + "'");
-    if (settings.modeName != "qdq" && settings.mode != *named)
+    if (settings.mode != Mode::QDQ && settings.mode != *named)
       return fail("quantization-mode=" + other +
                   " contradicts mode=" + settings.modeName);
     settings.mode = *named;
@@ -342,6 +342,8 @@ static llvm::Error complete(Settings &settings) {
   if (llvm::Error error = readChannelScaling(settings))
     return error;
   settings.keepSums = keepsSums(settings);
+  if (llvm::Error error = readWeightOnly(settings))
+    return error;
   return refuse(settings);
 }
 
@@ -366,6 +368,15 @@ bool onnxquant::needsCalibration(const QuantizeOptions &options) {
     llvm::consumeError(std::move(error));
     return true;
   }
-  return settings.mode != Mode::QAT &&
+  return settings.mode != Mode::QAT && !settings.weightOnly &&
          (!settings.dynamic || settings.quantizesResults());
+}
+
+bool onnxquant::needsCovariances(const QuantizeOptions &options) {
+  Settings settings(options);
+  if (llvm::Error error = complete(settings)) {
+    llvm::consumeError(std::move(error));
+    return false;
+  }
+  return settings.weightOnly && settings.weightOnly->needsSamples();
 }

@@ -27,11 +27,31 @@ struct TensorOverride {
   std::optional<std::vector<std::string>> receivers;
 };
 
+/// How weights become codes where nothing else is quantized.
+enum class Algorithm { Nearest, HalfQuadratic, Weighted, SecondOrder, Aware };
+
+struct WeightOnly {
+  unsigned bits = 4;
+  int64_t blockSize = 32;
+  bool symmetric = false;
+  Algorithm algorithm = Algorithm::Nearest;
+  double damping = 0.01;
+  int64_t accuracyLevel = 0;
+  /// Dequantizers in place of com.microsoft's ops.
+  bool asPairs = false;
+
+  bool needsSamples() const {
+    return algorithm == Algorithm::SecondOrder || algorithm == Algorithm::Aware;
+  }
+};
+
 /// The options of the pass, with what follows from them.
 struct Settings : QuantizeOptions {
   explicit Settings(const QuantizeOptions &options)
       : QuantizeOptions(options) {}
 
+  /// None: activations are quantized as well.
+  std::optional<WeightOnly> weightOnly;
   Mode mode = Mode::QDQ;
   /// The form of a quantized product: that of the mode, or what `qat` leaves.
   Mode form = Mode::QDQ;
@@ -69,6 +89,9 @@ struct Settings : QuantizeOptions {
 
 /// Reads the options; the error names the option.
 llvm::Expected<Settings> readSettings(const QuantizeOptions &options);
+
+/// Reads what belongs to `weight-only`, and refuses what doesn't go with it.
+llvm::Error readWeightOnly(Settings &settings);
 
 /// Reads `{"tensor": [zero point, scale]}`, from a file if there is one of that
 /// name, and adds it to `overrides`. Zero points of the other sign are brought

@@ -3,6 +3,7 @@
 #ifndef ONNXQUANT_TRANSFORMS_QUANTIZE_PASSES_H
 #define ONNXQUANT_TRANSFORMS_QUANTIZE_PASSES_H
 
+#include "OnnxQuant/Support/Covariance.h"
 #include "OnnxQuant/Support/OptionTable.h"
 #include "OnnxQuant/Transforms/Quantize/Report.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -20,10 +21,17 @@ namespace onnxquant {
 #define GEN_PASS_REGISTRATION
 #include "OnnxQuant/Transforms/Quantize/Passes.h.inc"
 
-/// The pass, which hands its report to `sink` as well.
+/// Runs samples through a module for what these tensors were like. Errors are
+/// diagnostics.
+using CovarianceSource = std::function<llvm::FailureOr<Covariances>(
+    mlir::ModuleOp, const std::set<std::string> &)>;
+
+/// The pass, which hands its report to `sink` as well. `source` is for
+/// algorithms that read samples.
 std::unique_ptr<mlir::Pass>
 createQuantize(QuantizeOptions options,
-               std::function<void(const QuantizeReport &)> sink);
+               std::function<void(const QuantizeReport &)> sink,
+               CovarianceSource source = {});
 
 /// The names of the tensors whose ranges the pass would use with these options.
 /// The module stays as it is. Errors are diagnostics.
@@ -38,6 +46,8 @@ OptionTable<QuantizeOptions> quantizeOptionTable();
 llvm::Error checkQuantizeOptions(const QuantizeOptions &options);
 /// Whether quantization with these options uses ranges of calibration.
 bool needsCalibration(const QuantizeOptions &options);
+/// Whether it runs samples for how the inputs of products go together.
+bool needsCovariances(const QuantizeOptions &options);
 
 } // namespace onnxquant
 

@@ -37,6 +37,16 @@ def Quantize : PassWithGroups<"onnx-quantize", "::mlir::ModuleOp"> {
     %y = "onnx.MatMul"(%xd, %wd) : (tensor<1x4xf32>, tensor<4x2xf32>) -> tensor<1x2xf32>
     ```
 
+    `weight-only` stores the constant matrices of MatMul and Gemm in 4 or 8 bits
+    with a scale for each `block-size` weights (32) along the sum, and touches
+    no activation:
+
+    ```mlir
+    %y = "onnx.MatMul"(%x, %w) : (tensor<1x64xf32>, tensor<64x8xf32>) -> tensor<1x8xf32>
+    // becomes with weight-only=4
+    %y = "onnx.com.microsoft.MatMulNBits"(%x, %codes, %scales, %zeros, %none, %none) {K = 64 : si64, N = 8 : si64, bits = 4 : si64, block_size = 32 : si64} : (tensor<1x64xf32>, tensor<8x2x16xui8>, tensor<8x2xf32>, tensor<8x1xui8>, none, none) -> tensor<1x8xf32>
+    ```
+
     A missing range is an error that names the tensor. Every node that is not
     quantized is in the report with the reason.
   }];
@@ -44,8 +54,9 @@ def Quantize : PassWithGroups<"onnx-quantize", "::mlir::ModuleOp"> {
                            "::mlir::func::FuncDialect"];
   let groups = [
     Group<"form", "The form of the result", [
-      Choice<"modeName", "mode", "qdq", ["qdq", "qlinear", "integer", "qat"],
-        "form of the result">,
+      Choice<"modeName", "mode", "", ["qdq", "qlinear", "integer", "qat"],
+        "form of the result (qdq; with weight-only MatMulNBits unless it is "
+        "qdq)">,
       Option<"dynamic", "dynamic", "bool", "false",
         "take the scales of activations at run time">,
       Choice<"qatForm", "qat-form", "qdq", ["qdq", "qlinear", "integer"],
@@ -137,6 +148,19 @@ def Quantize : PassWithGroups<"onnx-quantize", "::mlir::ModuleOp"> {
         "one scale for each output channel of a weight">,
       Option<"blockSize", "block-size", "int64_t", "0",
         "one scale for each run of this many weights along the sum (0: none)">,
+      Option<"weightOnlyBits", "weight-only", "int64_t", "0",
+        "store constant weights of products in 2, 4 or 8 bits with a scale for "
+        "each block, and leave activations float (0: no)">,
+      Choice<"algorithmName", "algorithm", "rtn",
+        ["rtn", "hqq", "k-quant", "gptq", "awq"],
+        "how weight-only finds codes: rtn is the nearest; gptq and awq read "
+        "samples">,
+      Option<"damping", "damping", "double", "0.01",
+        "algorithm=gptq: share of the inputs' mean square that is added to each "
+        "channel's">,
+      Option<"accuracyLevel", "accuracy-level", "int64_t", "0",
+        "attribute of MatMulNBits: 0 to leave it out, 1 float32, 2 float16, "
+        "3 bfloat16, 4 int8">,
       Texts<"channelAxisList", "channel-axes", "OP:AXIS",
         "the axes of the channels of operators' weights">,
       Option<"reduceRange", "reduce-range", "bool", "false",

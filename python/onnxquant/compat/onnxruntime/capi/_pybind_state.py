@@ -99,26 +99,15 @@ def block_parameters(
     blocks: "np.ndarray[Any, Any]", bits: int, symmetric: bool
 ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]":
     """(scale, zero point, integers) of blocks along the last axis."""
-    blocks = blocks.astype(np.float32)
-    half, most = 1 << (bits - 1), (1 << bits) - 1
-    if symmetric:
-        which = np.abs(blocks).argmax(axis=-1)[..., None]
-        largest = np.take_along_axis(blocks, which, -1)[..., 0]
-        scale = (largest / -half).astype(np.float32)
-        zero = np.full(scale.shape, half, np.uint8)
-    else:
-        low = np.minimum(blocks.min(axis=-1), 0)
-        high = np.maximum(blocks.max(axis=-1), 0)
-        scale = ((high - low) / most).astype(np.float32)
-        inverse = np.divide(1, scale, out=np.zeros_like(scale), where=scale != 0)
-        zero = np.clip(_round_away(-low * inverse), 0, most).astype(np.uint8)
-    inverse = np.divide(1, scale, out=np.zeros_like(scale), where=scale != 0)
-    numbers = np.clip(_round_away(blocks * inverse[..., None] + zero[..., None].astype(np.float32)), 0, most)
-    return scale, zero, numbers.astype(np.uint8)
+    from ...._load import compiler
 
-
-def _round_away(values: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-    return np.trunc(values + np.copysign(np.float32(0.5), values))
+    size = blocks.shape[-1]
+    rows = blocks.size // size
+    codes, scales, zeros = compiler().round_blocks(
+        np.ascontiguousarray(blocks, np.float32).tobytes(), rows, size, bits, size, symmetric)
+    return (np.frombuffer(scales, np.float32).reshape(blocks.shape[:-1]),
+            np.frombuffer(zeros, np.float32).astype(np.uint8).reshape(blocks.shape[:-1]),
+            np.frombuffer(codes, np.uint8).reshape(blocks.shape))
 
 
 def _quantize_matmul(bits: int, dst: Any, src: Any, scales: Any, zero_points: Any, block_size: int, n: int, k: int,
@@ -147,3 +136,20 @@ def quantize_matmul_4bits(dst: Any, src: Any, scales: Any, zero_points: Any, blo
 def quantize_matmul_8bits(dst: Any, src: Any, scales: Any, zero_points: Any, block_size: int, n: int, k: int,
                           symmetric: bool) -> None:
     _quantize_matmul(8, dst, src, scales, zero_points, block_size, n, k, symmetric)
+
+
+def quantize_qdq_matmul_4bits(dst: Any, src: Any, scales: Any, zero_points: Any, block_size: int, n: int, k: int,
+                              symmetric: bool) -> bool:
+    """Codes as DequantizeLinear has them: [k, n], signed if symmetric. True if they are signed."""
+    count = (k + block_size - 1) // block_size
+    padded = np.zeros((n, count * block_size), np.float32)
+    padded[:, :k] = np.asarray(src, np.float32).reshape(k, n).T
+    scale, zero, numbers = block_parameters(padded.reshape(n, count, block_size), 4, symmetric)
+    codes = numbers.reshape(n, -1)[:, :k].T
+    if symmetric:
+        codes = (codes - 8) & 15
+    dst[...] = _pack(np.ascontiguousarray(codes).reshape(-1), 4).reshape(dst.shape)
+    scales[...] = scale.T.reshape(scales.shape).astype(scales.dtype)
+    if zero_points is not None and not symmetric:
+        zero_points[...] = _pack(np.ascontiguousarray(zero.T).reshape(-1), 4).reshape(zero_points.shape)
+    return symmetric

@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import re
 from typing import Any, Dict, List, Optional, Tuple
 
-import numpy as np
-
-from ..capi._pybind_state import _pack, block_parameters
 from .onnx_model import ONNXModel
 from .quant_utils import QuantFormat
 
@@ -92,94 +90,103 @@ class MatMulNBitsQuantizer:
                 block_size=block_size, is_symmetric=is_symmetric, accuracy_level=accuracy_level,
                 quant_format=quant_format, op_types_to_quantize=op_types_to_quantize, quant_axes=quant_axes, bits=bits,
                 channel_wised_quantize=channel_wised_quantize)
-        if algo_config.algorithm not in ("DEFAULT", "RTN", "HQQ"):
+        if algo_config.algorithm not in _ALGORITHMS:
             raise NotImplementedError(f"algorithm {algo_config.algorithm} is not available in this package")
+        if "Gather" in algo_config.op_types_to_quantize:
+            raise NotImplementedError("Gather is not quantized by this package; leave it out of op_types_to_quantize")
+        if getattr(algo_config, "channel_wised_quantize", False):
+            raise NotImplementedError("channel_wised_quantize is not available; quantize_dynamic with QInt4 and "
+                                      "per_channel has a scale for each channel")
+        if getattr(algo_config, "ratios", None):
+            raise NotImplementedError("ratios are not available; k_quant searches for better scales by itself")
+        if not getattr(algo_config, "perchannel", True):
+            raise NotImplementedError("perchannel=False is not available: blocks belong to one channel")
         self.algo_config = algo_config
         self.bits = getattr(algo_config, "bits", bits)
-        self.block_size = getattr(algo_config, "block_size", block_size)
+        # GPTQ's block size is that of its updates, not that of the scales.
+        own = algo_config.algorithm in ("DEFAULT", "HQQ")
+        self.block_size = algo_config.block_size if own else block_size  # type: ignore[attr-defined]
         self.is_symmetric = getattr(algo_config, "is_symmetric", is_symmetric)
         self.accuracy_level = getattr(algo_config, "accuracy_level", accuracy_level)
         if self.bits not in (2, 4, 8):
             raise ValueError(f"bits expects 2, 4 or 8, but got {self.bits}")
         if self.block_size < 16 or self.block_size & (self.block_size - 1):
             raise ValueError(f"block_size expects a power of two from 16 on, but got {self.block_size}")
-        if algo_config.quant_format != QuantFormat.QOperator:
-            raise NotImplementedError("use onnxquant.quantize(model, block_size=..., weight_type='u4') for QDQ blocks")
 
     def process(self) -> None:
         """Replaces the products of constant matrices."""
-        import onnx
-        from onnx import helper, numpy_helper
+        from onnxquant import quantize
 
-        graph = self.model.graph()
-        constants = {tensor.name: tensor for tensor in graph.initializer}
-        nodes, made = [], []
-        for node in graph.node:
-            weight = constants.get(node.input[1]) if node.op_type == "MatMul" and len(node.input) > 1 else None
-            chosen = node.name not in self.nodes_to_exclude and (
-                not self.nodes_to_include or node.name in self.nodes_to_include)
-            array = numpy_helper.to_array(weight) if weight is not None and chosen else None
-            while array is not None and array.ndim > 2 and array.shape[0] == 1:
-                array = array[0]
-            if array is None or array.ndim != 2 or array.dtype.kind != "f" or "MatMul" not in self.algo_config.op_types_to_quantize:
-                nodes.append(node)
-                continue
-            quantized = self._tensors(weight.name, array)
-            made.extend(numpy_helper.from_array(value, name) for name, value in quantized)
-            attributes = {"K": array.shape[0], "N": array.shape[1], "bits": self.bits, "block_size": self.block_size}
-            if self.accuracy_level:
-                attributes["accuracy_level"] = self.accuracy_level
-            nodes.append(helper.make_node(
-                "MatMulNBits", [node.input[0], *(name for name, _ in quantized)], list(node.output),
-                name=f"{node.name}_Q{self.bits}" if node.name else "", domain="com.microsoft", **attributes))
-        graph.ClearField("node")
-        graph.node.extend(nodes)
-        graph.initializer.extend(made)
-        self.model.clean_initializers()
-        if made:
-            self.model.set_opset_import("com.microsoft", 1)
-        assert isinstance(self.model.model, onnx.ModelProto)
+        special: Dict[Tuple[int, int, bool], List[str]] = {}
+        usual = (self.bits, self.block_size, self.is_symmetric)
+        for name, entry in (self.algo_config.customized_weight_config or {}).items():
+            scheme = entry.get("scheme", "sym" if self.is_symmetric else "asym")
+            form = (entry.get("bits", self.bits), entry.get("group_size", self.block_size), scheme == "sym")
+            if form != usual and name not in self.nodes_to_exclude:
+                special.setdefault(form, []).append(name)
+        named = {name for names in special.values() for name in names}
+        model = self.model.model
+        for (bits, block_size, symmetric), names in special.items():
+            model = quantize(model, **self._options(model, bits, block_size, symmetric, names, set())).to_onnx()
+        left = self._options(model, *usual, sorted(self.nodes_to_include - named), self.nodes_to_exclude | named)
+        if self._matters(model, left):
+            model = quantize(model, **left).to_onnx()
+        self.model = ONNXModel(model)
 
-    def _tensors(self, name: str, array: "np.ndarray[Any, Any]") -> List[Tuple[str, "np.ndarray[Any, Any]"]]:
-        rows, columns = array.shape
-        count = (rows + self.block_size - 1) // self.block_size
-        padded = np.zeros((columns, count * self.block_size), np.float32)
-        padded[:, :rows] = array.T
-        blocks = padded.reshape(columns, count, self.block_size)
-        if self.algo_config.algorithm == "HQQ":
-            scale, zero, numbers = _half_quadratic(blocks, self.bits)
-        else:
-            scale, zero, numbers = block_parameters(blocks, self.bits, self.is_symmetric)
-        result = [(f"{name}_Q{self.bits}", _pack(numbers, self.bits)),
-                  (f"{name}_scales", scale.astype(array.dtype))]
-        if not self.is_symmetric or self.algo_config.algorithm == "HQQ":
-            packed = zero.astype(array.dtype) if zero.dtype.kind == "f" else _pack(zero, self.bits)
-            result.append((f"{name}_zero_points", packed))
-        return result
+    def _matters(self, model: Any, options: Dict[str, Any]) -> bool:
+        """Whether a node is left that can be quantized: ONNX Runtime's tool writes others as they are."""
+        constants = {tensor.name: tensor for tensor in model.graph.initializer}
+        kinds, left = set(options["op_types_to_quantize"]), options["nodes_to_exclude"]
+        chosen = options["nodes_to_quantize"]
+        for graph in _graphs(model.graph):
+            constants.update({tensor.name: tensor for tensor in graph.initializer})
+            for node in graph.node:
+                name = re.escape(node.name)
+                if (node.op_type in kinds and name not in left and (not chosen or name in chosen)
+                        and len(node.input) > 1 and node.input[1] in constants
+                        and constants[node.input[1]].data_type in (1, 10)
+                        and len(constants[node.input[1]].dims) >= 2):
+                    return True
+        return False
+
+    def _options(self, model: Any, bits: int, block_size: int, symmetric: bool, chosen: List[str],
+                 excluded: Any) -> Dict[str, Any]:
+        config = self.algo_config
+        known = {node.name for graph in _graphs(model.graph) for node in graph.node}
+        kinds = sorted(config.op_types_to_quantize)
+        algorithm = _ALGORITHMS[config.algorithm]
+        options: Dict[str, Any] = {
+            "weight_only": bits, "block_size": block_size, "algorithm": algorithm, "op_types_to_quantize": kinds,
+            # Zero points of these are chosen, whatever is asked for.
+            "symmetric_weights": symmetric and algorithm not in ("hqq", "k-quant"),
+            "nodes_to_exclude": [re.escape(name) for name in sorted(excluded) if name in known],
+            "nodes_to_quantize": [re.escape(name) for name in chosen if name in known],
+            "skip_preprocess": True,
+        }
+        if config.quant_format == QuantFormat.QDQ:
+            options["mode"] = "qdq"
+        elif self.accuracy_level:
+            options["accuracy_level"] = self.accuracy_level
+        if algorithm == "gptq":
+            options["damping"] = config.percdamp  # type: ignore[attr-defined]
+            options["data"] = config.calibration_data_reader  # type: ignore[attr-defined]
+            if options["data"] is None:
+                raise ValueError("GPTQ expects a calibration_data_reader")
+        return options
 
 
-def _half_quadratic(blocks: "np.ndarray[Any, Any]", bits: int) -> Any:
-    """Half-quadratic quantization: zero points that a few steps of shrinking
-    the largest errors improve."""
-    most = (1 << bits) - 1
-    low, high = blocks.min(axis=-1, keepdims=True), blocks.max(axis=-1, keepdims=True)
-    inverse = np.minimum(most / np.maximum(high - low, 1e-8), 2e4)
-    zero = -low * inverse
-    best, beta, power = np.inf, 10.0, 0.7
-    kept = zero
-    for _ in range(20):
-        numbers = np.clip(np.round(blocks * inverse + zero), 0, most)
-        error = blocks - (numbers - zero) / inverse
-        shrunk = np.sign(error) * np.maximum(
-            np.abs(error) - np.power(np.maximum(np.abs(error), 1e-8), power - 1) / beta, 0)
-        zero = np.mean(numbers - (blocks - shrunk) * inverse, axis=-1, keepdims=True)
-        beta *= 1.01
-        current = float(np.abs(error).mean())
-        if current >= best:
-            break
-        best, kept = current, zero
-    numbers = np.clip(np.round(blocks * inverse + kept), 0, most).astype(np.uint8)
-    return (1 / inverse)[..., 0].astype(np.float32), kept[..., 0].astype(np.float32), numbers
+_ALGORITHMS = {"DEFAULT": "rtn", "RTN": "rtn", "HQQ": "hqq", "k_quant": "k-quant", "GPTQ": "gptq"}
+
+
+def _graphs(graph: Any) -> Any:
+    """A graph and those inside its nodes."""
+    yield graph
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from _graphs(attribute.g)
+            for inner in attribute.graphs:
+                yield from _graphs(inner)
 
 
 class MatMul4BitsQuantizer(MatMulNBitsQuantizer):
@@ -205,18 +212,27 @@ def main() -> None:
     parser.add_argument("--accuracy_level", type=int, default=None)
     parser.add_argument("--nodes_to_exclude", nargs="*", default=[])
     parser.add_argument("--nodes_to_include", nargs="*", default=[])
+    parser.add_argument("--quant_format", default="QOperator", choices=["QOperator", "QDQ"])
+    parser.add_argument("--op_types_to_quantize", nargs="+", choices=["MatMul", "Gather"])
+    parser.add_argument("--quant_axes", nargs="+", type=lambda text: (text.split(":")[0], int(text.split(":")[1])))
     parser.add_argument("-v", "--verbose", action="store_true")
     args = parser.parse_args()
     symmetric = str(args.symmetric).lower() in ("true", "1")
+    common: Dict[str, Any] = {"quant_format": QuantFormat.from_string(args.quant_format),
+                              "op_types_to_quantize": args.op_types_to_quantize}
     config: WeightOnlyQuantConfig
     if args.quant_method == "default":
-        config = DefaultWeightOnlyQuantConfig(args.block_size, symmetric, args.accuracy_level, bits=args.bits)
+        config = DefaultWeightOnlyQuantConfig(args.block_size, symmetric, args.accuracy_level, bits=args.bits,
+                                              quant_axes=args.quant_axes, **common)
     elif args.quant_method == "hqq":
-        config = HQQWeightOnlyQuantConfig(args.block_size, args.bits)
+        config = HQQWeightOnlyQuantConfig(args.block_size, args.bits, quant_axes=args.quant_axes, **common)
     elif args.quant_method == "rtn":
-        config = RTNWeightOnlyQuantConfig()
+        config = RTNWeightOnlyQuantConfig(**common)
+    elif args.quant_method == "k_quant":
+        config = KQuantWeightOnlyQuantConfig(**common)
     else:
-        raise SystemExit(f"--quant_method {args.quant_method} is not available in this package")
+        raise SystemExit("--quant_method gptq expects samples: give GPTQWeightOnlyQuantConfig a "
+                         "calibration_data_reader")
     quantizer = MatMulNBitsQuantizer(args.input_model, args.bits, args.block_size, symmetric, args.accuracy_level,
                                      args.nodes_to_exclude, args.nodes_to_include, algo_config=config)
     quantizer.process()
