@@ -241,7 +241,7 @@ def PackWeights : Pass<"onnxq-pack-weights", "::mlir::ModuleOp"> {
     Convolutions of 3x3 with a stride of 1 and enough channels get weights
     transformed after Winograd, unless `winograd` is off: fewer products, other
     roundings (see docs/Kernels.md). Those of integers are transformed exactly,
-    where that is modelled to be faster (see docs/IntegerKernels.md).
+    where that is modelled to be faster (see docs/Kernels.md).
 
     ```mlir
     %c = onnxq.contract ins(%x, %w : tensor<64x32xf32>, tensor<1x32x16xf32>) ...
