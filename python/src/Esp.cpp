@@ -66,7 +66,7 @@ static py::tuple optimize(const py::object &model,
 }
 
 /// Why nodes can't run, a line for each.
-static std::vector<std::string> check(const py::object &model) {
+static std::vector<std::string> checkModel(const py::object &model) {
   Call call("ModelError", py::none());
   auto module = call.read(readModelArgument(model));
   esp::QuantizeOptions options;
@@ -126,7 +126,7 @@ static py::bytes makeTable(const py::object &model, const py::dict &options,
   int64_t exponent = given.integer("input_exponent", none);
   if (exponent != none)
     measure.inputExponent = exponent;
-  measure.data = readData(call, given, samples, size);
+  measure.data.source = readSamples(call, samples, size);
   measure.interrupted = [&call]() { return call.isInterrupted(); };
   esp::Model device = quantize(call, model, readOptions(given), "", &measure);
   return py::bytes(esp::writePickle(esp::legacyTable(device)));
@@ -189,7 +189,7 @@ static py::tuple simulate(const py::object &model, const std::string &table,
 void python::defineEsp(py::module_ &module) {
   module.def("esp_optimize", &optimize, py::arg("model"), py::arg("passes"),
              py::arg("batch"), py::arg("out"));
-  module.def("esp_check", &check, py::arg("model"));
+  module.def("esp_check", &checkModel, py::arg("model"));
   module.def("esp_table", &makeTable, py::arg("model"), py::arg("options"),
              py::arg("samples"), py::arg("size"), py::arg("progress"));
   module.def("esp_export", &exportSources, py::arg("model"), py::arg("table"),
