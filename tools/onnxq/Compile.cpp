@@ -135,31 +135,26 @@ const Verb onnxquant::cli::compileVerb = {
     "compile", "a model as a library, an object, assembly or LLVM IR",
     R"(usage: onnxq compile MODEL -o OUT [options]
 
-Compiles a model (.onnx, .mlir or .mlirbc) ahead of time. OUT is a shared
-library (.so), an object (.o, with a C header .h beside it), assembly (.s) or
-LLVM IR (.ll). An object needs libc and libm only; if all shapes are known, a
-run allocates nothing. A .espdl model computes what its chip does; for the chip
-it becomes an object or a static library (.a) that needs no C library.
+Compiles a model (.onnx, .mlir, .mlirbc) ahead of time into a shared library
+(.so), an object with a C header (.o), assembly (.s) or LLVM IR (.ll); a .espdl
+model for its chip into an object or a static library (.a) without a C library.
 
   --target NAME[,NAME]...   native (default), x86-64-v2, x86-64-v3, x86-64-v4,
                             aarch64, aarch64+dotprod, aarch64+i8mm, riscv64,
-                            riscv64+v; of several, the best there is runs;
-                            esp32c3, esp32p4, esp32s3 for .espdl models
+                            riscv64+v (of several, the best there is runs);
+                            .espdl: esp32c3, esp32p4, esp32s3
   --cpu NAME                processor, as LLVM calls it
   --features LIST           such as +avx512vnni,-fma
   --threads N               threads of a run (1); more need libomp
   --dim NAME=VALUE          give a named dimension a value
   --input-shape NAME=SHAPE  give an input a shape (x=1x3x8x8); --trust-bytecode
-  --key HEX, --model NAME   of an encrypted .espdl file; of one with several
-  --chip NAME               of a .espdl file that doesn't say what it is for
+  --key HEX, --model NAME, --chip NAME   of .espdl files that need it
   --name NAME               prefix of the C symbols (default: from MODEL)
   --max-iterations N        let a Loop fail after N iterations
-  --cache DIR               where compiled models are kept (ONNXQUANT_CODE_CACHE)
+  --cache DIR               keeps compiled models; or ONNXQUANT_CODE_CACHE
   --check-bounds            check every access to a buffer
   --no-winograd             3x3 convolutions by plain sums, untransformed
-  --verbose, --quiet        tell which nodes have no vectorized kernel, and why;
-                            tell nothing; --json: what was written, as JSON
-
+  --verbose, --quiet, --json   why nodes have no vectorized kernel; nothing; JSON
 example: onnxq compile model.onnx -o model.o --target aarch64 --dim batch=1
 )",
     run};

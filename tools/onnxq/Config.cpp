@@ -269,8 +269,13 @@ int Job::start(const Verb &verb, Settings settings,
       texts.push_back(found->second.text);
   }
   for (const DeclaredOption &option : declared.options) {
+    // In a file, MODEL is what stands alone, not the option of that name.
+    bool isPositional = any_of(declared.positionals, [&](StringRef name) {
+      return name.lower() == option.name;
+    });
     auto found = settings.find(nameInFile(option.name));
-    if (found != settings.end() && !is_contained(given.names, option.name))
+    if (found != settings.end() && !isPositional &&
+        !is_contained(given.names, option.name))
       addArguments(option, found->second, texts);
   }
   if (isEchoed && !settings.count("quiet"))
