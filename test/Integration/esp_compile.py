@@ -32,8 +32,8 @@ FLOATS = {
 }
 CALLS = {
     "esp32c3": MEMORY | FLOATS,
-    "esp32p4": MEMORY | {"__floatdisf"},
-    "esp32s3": MEMORY | {"__divsf3", "__floatdisf", "__ashldi3", "__ashrdi3", "__lshrdi3", "__muldi3"},
+    "esp32p4": MEMORY | {"__floatdisf", "__fixsfdi"},
+    "esp32s3": MEMORY | {"__divsf3", "__floatdisf", "__fixsfdi", "__ashldi3", "__ashrdi3", "__lshrdi3", "__muldi3"},
 }
 
 
@@ -230,6 +230,10 @@ def compare(tally, machine, path, folder, random):
     """Compiled for its chip, a model gives the bits of the evaluation here; its calls are the stated ones."""
     compiled = folder / ("model.a" if len(path.name) % 2 else "model.o")
     outcome = compile_model(path, machine.chip, compiled)
+    if "streaming" in path.name:
+        problem = problem_of(outcome, 1, "(StreamingCache) keeps frames from run to run")
+        tally.result(f"{machine.chip} {path.name}", problem)
+        return
     problem = problem_of(outcome)
     if not problem:
         calls = set(json.loads(outcome.stdout)["calls"]) - CALLS[machine.chip]
