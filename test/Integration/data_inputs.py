@@ -183,7 +183,7 @@ def grammar(suite):
     for command, words in ((["--per-channel=maybe"], ("--per-channel", "true or false", "maybe")), (["--mode", "int8"], ("mode", "qdq, qlinear")),
                            (["--method", "entrpy"], ("entropy", "entrpy")), (["--placement", "all"], ("placement", "fused")),
                            (["--layout", "chwn"], ("layout", "nchw or nhwc")), (["--filter", "cubic"], ("filter",)), (["--channels", "yuv"], ("channels", "rgb")),
-                           (["--activation-type", "u7"], ("activation-type", "u8")), (["--percentile", "half"], ("--percentile", "half")),
+                           (["--activation-type", "u7"], ("activation-type", "u8")), (["--percentile", "half"], ("percentile", "half")),
                            (["--limit", "--stride", "2"], ("--limit", "needs a value", "--stride")), (["--per-chanel"], ("--per-channel",))):
         suite.refused(f"quantize {' '.join(command)}", ["quantize", model, "--data", data, *command], words, 2, suite.path(".onnx"))
     pixels = rng.integers(0, 256, (8, 16, 3)).astype(np.uint8)
