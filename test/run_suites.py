@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -102,6 +103,8 @@ def integration_suites():
 
 
 def main():
+    # In the background, shells start programs that ignore interrupts; suites send some.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     scripts = integration_suites()
     names = ["lit", "unit", *scripts]
     groups = {"integration": list(scripts), "quick": ["lit", "unit", "smoke"]}
