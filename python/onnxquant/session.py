@@ -110,7 +110,7 @@ def compile(  # noqa: A001 - the name says what it does
 
     Options are those of `onnxq compile`: target='native', cpu, features,
     threads=1, dims={'batch': 1}, input_shapes={'x': (1, 3, 224, 224)}, cache,
-    ...; opt_level=1 compiles in half the time for code that runs slower. With `out` a library (.so), an object (.o), assembly (.s) or LLVM IR
+    ...; opt_level=0 or 1 compiles in less time, for code that runs slower. With `out` a library (.so), an object (.o), assembly (.s) or LLVM IR
     (.ll) is written; a library for this machine is opened too.
 
     >>> import onnxquant as oq
