@@ -198,7 +198,7 @@ def memory(model, tally):
     if not problem:
         told = json.loads(outcome.stdout)["memory"]["load_bytes"]
         listing = subprocess.run(["nm", "-S", model.folder / "default.so"], capture_output=True, text=True).stdout
-        size = re.search(rf"([0-9a-f]+) b {model.name}_onnxq_expanded", listing)
+        size = re.search(rf"([0-9a-f]+) b {model.name}(?:_v\d+)?_onnxq_expanded", listing)
         problem = None if (int(size[1], 16) if size else 0) == told else f"{told} bytes are told, the code has {size and size[1]}"
     tally.result(f"{model.name}, memory at load", problem)
     outcome = run(harness.ONNXQ, "info", model.path, "--memory")
