@@ -2,7 +2,8 @@
 // Enters: (x - mean) / sqrt(var + epsilon), mean and variance over the last
 // axes, perhaps times a constant and plus another. Leaves: one node, where the
 // opset may be 17. A factor and a bias join step by step, so that each stands
-// alone as well. f64 stays: the operator computes in f32.
+// alone as well. f64 stays: the operator computes in f32. Narrow floats that
+// are widened for it and narrowed again are what the operator does by itself.
 
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/ShapeRules.h"
@@ -188,6 +189,13 @@ static bool isOverAxes(Value constant, LayerNormalizationOp norm) {
   return elements.getShapedType().getShape() == scale.getShape();
 }
 
+/// Whether a normalization has no factor and no bias yet.
+static bool isBare(LayerNormalizationOp norm) {
+  std::optional<Weights> scale = readWeights(norm.getScale());
+  return scale && isLeftOut(norm.getB()) &&
+         llvm::all_of(scale->values, [](double value) { return value == 1; });
+}
+
 /// A constant factor after a normalization that has none yet.
 struct FuseScale : public OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -198,13 +206,8 @@ struct FuseScale : public OpRewritePattern<MulOp> {
     auto norm = operands
                     ? getOnlyProducer<LayerNormalizationOp>(operands->other)
                     : LayerNormalizationOp();
-    if (!norm || !isOverAxes(operands->constant, norm) ||
-        !isLeftOut(norm.getB()))
+    if (!norm || !isOverAxes(operands->constant, norm) || !isBare(norm))
       return rewriter.notifyMatchFailure(op, "no normalization to scale");
-    std::optional<Weights> scale = readWeights(norm.getScale());
-    if (!scale ||
-        llvm::any_of(scale->values, [](double value) { return value != 1; }))
-      return rewriter.notifyMatchFailure(op, "it is scaled already");
     return replace(op, norm, {norm.getX(), operands->constant, norm.getB()},
                    rewriter);
   }
@@ -223,6 +226,30 @@ struct FuseScale : public OpRewritePattern<MulOp> {
     rewriter.replaceOp(last, fused->getResult(0));
     rewriter.eraseOp(norm);
     return success();
+  }
+};
+
+/// A normalization in f32 between a Cast of a narrower type and one back.
+struct NarrowNorm : public OpRewritePattern<CastOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(CastOp op,
+                                PatternRewriter &rewriter) const override {
+    auto norm = getOnlyProducer<LayerNormalizationOp>(op.getInput());
+    auto widening = norm ? norm.getX().getDefiningOp<CastOp>() : CastOp();
+    Type narrow = getElementType(op.getOutput());
+    if (!widening || getElementType(widening.getInput()) != narrow ||
+        !(narrow.isF16() || narrow.isBF16()) ||
+        !getElementType(norm.getX()).isF32() || norm.getStashType() != 1 ||
+        !isBare(norm))
+      return rewriter.notifyMatchFailure(op, "it narrows no normalization");
+    std::optional<Weights> ones = readWeights(norm.getScale());
+    ones->type = ones->type.clone(narrow);
+    std::string name = nameForNew(norm.getScale(), norm, "scale");
+    Value scale =
+        makeConstant(rewriter, op.getLoc(), makeElements(*ones, name), name);
+    return FuseScale::replace(
+        op, norm, {widening.getInput(), scale, norm.getB()}, rewriter);
   }
 };
 
@@ -252,7 +279,7 @@ struct RecognizeLayerNorm
     RewritePatternSet set(context);
     if (isAllowed<LayerNormalizationOp>(maxOpset)) {
       set.add<RecognizeCore<DivOp>, RecognizeCore<MulOp>>(context, found);
-      set.add<FuseScale, FuseBias>(context);
+      set.add<NarrowNorm, FuseScale, FuseBias>(context);
     }
     patterns = std::move(set);
     return success();

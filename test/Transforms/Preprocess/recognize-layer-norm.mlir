@@ -46,6 +46,50 @@ func.func @plain(%x: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
   onnx.Return %y : tensor<2x4x8xf32>
 }
 
+// Widened for it and narrowed again: what the operator does by itself, so that a
+// node that was spelt out is found again.
+// CHECK-LABEL: @widened(
+// CHECK-DAG: [[S:%.+]] = onnx.Constant dense<3.000000e+00> : tensor<8xf16>
+// CHECK: "onnx.LayerNormalization"(%arg0, [[S]], %{{.+}}) <{axis = -1 : si64{{.*}} : (tensor<?x8xf16>, tensor<8xf16>, none) -> (tensor<?x8xf16>, none, none)
+// CHECK-NOT: onnx.Cast
+// Not if it is scaled before it is narrowed: the product is rounded elsewhere.
+// CHECK-LABEL: @scaled_wide(
+// CHECK: onnx.Cast
+// CHECK: "onnx.LayerNormalization"({{.*}}f32
+// CHECK: onnx.Cast
+func.func @widened(%x: tensor<?x8xf16>) -> tensor<?x8xf16> {
+  %axes = onnx.Constant dense<[-1]> : tensor<1xi64>
+  %epsilon = onnx.Constant dense<1.0e-5> : tensor<f32>
+  %gamma = onnx.Constant dense<3.0> : tensor<8xf16>
+  %w = "onnx.Cast"(%x) {to = f32} : (tensor<?x8xf16>) -> tensor<?x8xf32>
+  %0 = "onnx.ReduceMean"(%w, %axes) : (tensor<?x8xf32>, tensor<1xi64>) -> tensor<?x1xf32>
+  %1 = "onnx.Sub"(%w, %0) : (tensor<?x8xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
+  %2 = "onnx.Mul"(%1, %1) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %3 = "onnx.ReduceMean"(%2, %axes) : (tensor<?x8xf32>, tensor<1xi64>) -> tensor<?x1xf32>
+  %4 = "onnx.Add"(%3, %epsilon) : (tensor<?x1xf32>, tensor<f32>) -> tensor<?x1xf32>
+  %5 = "onnx.Sqrt"(%4) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  %6 = "onnx.Div"(%1, %5) : (tensor<?x8xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
+  %n = "onnx.Cast"(%6) {to = f16} : (tensor<?x8xf32>) -> tensor<?x8xf16>
+  %y = "onnx.Mul"(%n, %gamma) : (tensor<?x8xf16>, tensor<8xf16>) -> tensor<?x8xf16>
+  onnx.Return %y : tensor<?x8xf16>
+}
+func.func @scaled_wide(%x: tensor<?x8xf16>) -> tensor<?x8xf16> {
+  %axes = onnx.Constant dense<[-1]> : tensor<1xi64>
+  %epsilon = onnx.Constant dense<1.0e-5> : tensor<f32>
+  %gamma = onnx.Constant dense<3.0> : tensor<8xf32>
+  %w = "onnx.Cast"(%x) {to = f32} : (tensor<?x8xf16>) -> tensor<?x8xf32>
+  %0 = "onnx.ReduceMean"(%w, %axes) : (tensor<?x8xf32>, tensor<1xi64>) -> tensor<?x1xf32>
+  %1 = "onnx.Sub"(%w, %0) : (tensor<?x8xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
+  %2 = "onnx.Mul"(%1, %1) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %3 = "onnx.ReduceMean"(%2, %axes) : (tensor<?x8xf32>, tensor<1xi64>) -> tensor<?x1xf32>
+  %4 = "onnx.Add"(%3, %epsilon) : (tensor<?x1xf32>, tensor<f32>) -> tensor<?x1xf32>
+  %5 = "onnx.Sqrt"(%4) : (tensor<?x1xf32>) -> tensor<?x1xf32>
+  %6 = "onnx.Div"(%1, %5) : (tensor<?x8xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
+  %7 = "onnx.Mul"(%6, %gamma) : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  %y = "onnx.Cast"(%7) {to = f16} : (tensor<?x8xf32>) -> tensor<?x8xf16>
+  onnx.Return %y : tensor<?x8xf16>
+}
+
 // The axes are not the last ones.
 // CHECK-LABEL: @first_axis(
 // CHECK: onnx.ReduceMean
