@@ -2,9 +2,9 @@
 //
 // Each batch has its own number of tokens: `seqlens_k` is one less than it. New
 // keys and values follow those of its past, so the cache that leaves is what
-// entered and what is new, gathered from both. Heads that share keys are the
-// rows of one product. Quantized caches, sinks and other softmaxes stay as they
-// are.
+// entered and what is new, gathered from both, and zeros behind that. Heads
+// that share keys are the rows of one product. Quantized caches, sinks and
+// other softmaxes stay as they are.
 
 #include "DecomposeHeads.h"
 #include <cmath>
@@ -125,7 +125,12 @@ static Value extend(Parts &parts, Upgrader &upgrader, const Tokens &tokens,
     return fresh;
   auto name = [&](StringRef suffix) { return (prefix + suffix).str(); };
   Type i64 = upgrader.builder().getI64Type();
-  Value both = parts("Concat", {past, fresh}, name("both"),
+  // One row of zeros behind all: what follows a batch's last token is taken
+  // from there.
+  Value padded =
+      parts("Pad", {fresh, parts.ints({0, 0, 0, 0, 0, 0, 1, 0}, name("sides"))},
+            name("and_zeros"));
+  Value both = parts("Concat", {past, padded}, name("both"),
                      parts.attribute("axis", int64_t(2)));
   Value cached = parts.sizeOf(past, 2, name("cached"));
   Value places = rangeOf(parts, upgrader, tokens.all, name("places"));
@@ -133,7 +138,6 @@ static Value extend(Parts &parts, Upgrader &upgrader, const Tokens &tokens,
   Value behind = parts.add(parts("Sub", {places, tokens.past}, name("new")),
                            cached, name("new_places"));
   Value from = parts("Where", {isOld, places, behind}, name("from"));
-  // Behind a batch's last token is nothing that it looks at.
   Value last = parts("Sub",
                      {parts.sizeOf(both, 2, name("length")),
                       parts.scalar(1, i64, name("last_one"))},

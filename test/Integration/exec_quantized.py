@@ -346,7 +346,7 @@ def grouped():
     both = {"y": "float32", "pk_out": "float32", "pv_out": "float32"}
 
     def operands(tokens, past, lengths, more=None, packed=False):
-        total = past + tokens
+        total = max(lengths) + 1
         parts = {"q": f32(2, tokens, 128), "k": None, "v": None} if packed else {
             "q": f32(2, tokens, 64), "k": f32(2, tokens, 32), "v": f32(2, tokens, 32)}
         cache = {"pk": f32(2, 2, past, 16) if past else None, "pv": f32(2, 2, past, 16) if past else None}
@@ -364,6 +364,10 @@ def grouped():
     for interleaved in (0, 1):
         yield case(f"rotary_{interleaved}", operands(5, 0, [4, 4], rotary), do_rotary=1, rotary_interleaved=interleaved)
     yield case("rotary_next", operands(1, 6, [6, 6], rotary), do_rotary=1)
+    # Batches of other lengths, and caches with room for more: zeros follow the last token of each.
+    yield case("uneven", operands(1, 6, [6, 3]))
+    yield case("uneven_rotary", operands(1, 6, [2, 5], rotary), do_rotary=1)
+    yield case("prompt_room", operands(3, 6, [2, 2]))
 
 
 def recurrent():

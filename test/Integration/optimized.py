@@ -157,39 +157,6 @@ def static(folder, path, feeds, products):
     return None if near > 20 and near > here - 1 else f"static: {near:.1f} dB in ONNX Runtime, {here:.1f} here"
 
 
-def uneven(folder):
-    """GroupQueryAttention of batches with other numbers of tokens, beside plain loops. ONNX Runtime's cache may hold
-    anything behind a batch's last token."""
-    heads, groups, size, past = 4, 2, 16, 6
-    lengths = [6, 3]
-    query, key, value = f32(2, 1, heads * size), f32(2, 1, groups * size), f32(2, 1, groups * size)
-    keys, values = f32(2, groups, past, size), f32(2, groups, past, size)
-    feeds = {"q": query, "k": key, "v": value, "pk": keys, "pv": values, "n": np.array(lengths, np.int32),
-             "t": np.array(past + 1, np.int32)}
-    types = {"n": TensorProto.INT32, "t": TensorProto.INT32}
-    node = helper.make_node("GroupQueryAttention", list(feeds), ["y", "pk_out", "pv_out"], "attention", domain="com.microsoft",
-                            num_heads=heads, kv_num_heads=groups)
-    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info(n, types.get(n, 1), a.shape) for n, a in feeds.items()],
-                              [helper.make_tensor_value_info("y", 1, [2, 1, heads * size])])
-    opsets = [helper.make_opsetid("", 14), helper.make_opsetid("com.microsoft", 1)]
-    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), folder / "uneven.onnx")
-    wanted = np.zeros((2, 1, heads, size))
-    for b, length in enumerate(lengths):
-        for h in range(heads):
-            g = h // (heads // groups)
-            seen = np.concatenate([keys[b, g, :length], key.reshape(2, 1, groups, size)[b, :, g]]).astype(float)
-            taken = np.concatenate([values[b, g, :length], value.reshape(2, 1, groups, size)[b, :, g]]).astype(float)
-            scores = seen @ query.reshape(2, 1, heads, size)[b, 0, h] / np.sqrt(size)
-            weights = np.exp(scores - scores.max())
-            wanted[b, 0, h] = weights @ taken / weights.sum()
-    for name, array in feeds.items():
-        np.save(folder / f"in_{name}.npy", array)
-    onnxq("run", folder / "uneven.onnx", *(word for name in feeds for word in ("--input", f"{name}={folder}/in_{name}.npy")),
-          "--output-dir", folder, "--quiet")
-    near = signal_to_noise(wanted.ravel(), np.load(folder / "y.npy").ravel())
-    return None if near > 80 else f"{near:.1f} dB to plain loops"
-
-
 def main():
     ort.require()
     require_tools()
@@ -205,8 +172,6 @@ def main():
                     tally.result(f"{name}/{level}", check(folder, model, feeds, level, products))
                 except Exception as error:
                     tally.result(f"{name}/{level}", str(error)[:300])
-        if re.search(pattern, "uneven"):
-            tally.result("uneven", uneven(folder))
     tally.finish()
 
 
