@@ -53,17 +53,21 @@ Expected<TableFormat> onnxquant::tableFormat(StringRef path) {
 Expected<std::vector<std::pair<std::string, TableFormat>>>
 onnxquant::tableFiles(StringRef path, bool ranges) {
   std::vector<std::pair<std::string, TableFormat>> files;
+  bool isBare =
+      !sys::path::filename(path).empty() && !sys::path::has_extension(path);
   auto add = [&](const Twine &name) -> Error {
     Expected<TableFormat> format = tableFormat(name.str());
     if (!format)
       return format.takeError();
+    if (ranges && !isBare && *format != TableFormat::Statistics)
+      return createStringError("option '--ranges' is for tables in .json, but "
+                               "got '" +
+                               name + "'");
     files.emplace_back(name.str(), ranges && *format == TableFormat::Statistics
                                        ? TableFormat::Ranges
                                        : *format);
     return Error::success();
   };
-  bool isBare =
-      !sys::path::filename(path).empty() && !sys::path::has_extension(path);
   if (!isBare) {
     if (Error error = add(path))
       return error;

@@ -195,6 +195,58 @@ def grammar(suite):
     suite.refused("a fraction of nothing", ["calibrate", model, "--data", image, "--scale", "1/0"], ("scale", "1/0"), 2, suite.path(".json"))
 
 
+def effects(suite):
+    """Options of calibrate change the table, and what means nothing beside the others is refused, in every verb."""
+    model, folder = conv_model(suite.path(".onnx"), ("N", 3, "H", "W")), suite.path("")
+    folder.mkdir()
+    for index in range(6):
+        (folder / f"{index}.png").write_bytes(png(rng.integers(0, 256, (10, 16, 3)).astype(np.uint8)))
+
+    def calibrated(text):
+        out = suite.path(".json")
+        outcome = suite.run("calibrate", model, "--data", folder, *text.split(), "-o", out, "--quiet")
+        return out.read_bytes() if outcome.status == 0 else outcome.stderr
+
+    bases = {text: calibrated(text) for text in ("", "--size 8x8", "--letterbox --size 16", "--ranges", "--method percentile --ranges",
+                                                 "--method entropy --ranges", "--method moving-average --ranges")}
+    for base, more in (
+            ("", "--limit 3"), ("", "--start 1"), ("", "--stride 2"), ("", "--shard 1/2"), ("", "--size 8x8"), ("", "--crop 8x8"), ("", "--channels bgr"),
+            ("", "--mean 3"), ("", "--scale 1/255"), ("", "--letterbox --size 16"), ("", "--multiple-of 32"), ("", "--method entropy"), ("", "--histogram"),
+            ("", "--all"), ("", "--op-types Relu"), ("", "--nodes conv2"), ("", "--ranges"), ("", "--skip-preprocess"), ("", "--dim N=1 --dim H=10"),
+            ("--size 8x8", "--filter nearest"), ("--letterbox --size 16", "--pad-color 3"), ("--letterbox --size 16", "--pad-at corner"),
+            ("--ranges", "--symmetric"), ("--method percentile --ranges", "--percentile 90"), ("--method percentile --ranges", "--bins 64"),
+            ("--method entropy --ranges", "--quantized-bins 32"), ("--method moving-average --ranges", "--constant 0.5")):
+        made = calibrated(f"{base} {more}")
+        suite.expect(f"calibrate {base} {more}", isinstance(made, bytes) and (made != bases[base] or "--dim" in more), made if isinstance(made, str) else "the same table")
+    data, library, quant = suite.path(".npy"), suite.path(".so"), suite.path(".onnx")
+    np.save(data, rng.random((2, 3, 8, 8), dtype=np.float32))
+    suite.run("compile", model, "-o", library, "--quiet")
+    suite.run("quantize", model, "--data", data, "-o", quant, "--quiet")
+    beside = {f"--{name} {value}".strip(): name for name, value in (
+        ("dim", "N=1"), ("input-shape", "x=1x3x8x8"), ("threads", "2"), ("cache", suite.folder), ("check-bounds", ""), ("max-iterations", "3"),
+        ("trust-bytecode", ""), ("max-memory", "1G"), ("no-specialize", ""), ("target", "native"), ("cpu", "haswell"), ("features", "+fma"),
+        ("no-winograd", ""), ("verbose", ""), ("profile", ""))}
+    own = {"run": ("max-memory", "no-specialize"), "bench": ("target", "cpu", "features", "no-winograd", "verbose", "profile")}
+    for verb, only in own.items():
+        for text, name in beside.items():
+            if name in only or name not in own["run"] + own["bench"]:
+                suite.refused(f"{verb} a library {text}", [verb, library, *text.split()], (f"'--{name}'", "is for models"), 2)
+    for name in ("dim", "input-shape", "max-memory", "max-iterations"):
+        text = next(text for text, of in beside.items() if of == name)
+        suite.refused(f"evaluate a library {text}", ["evaluate", library, "--reference", library, "--data", data, *text.split()], (f"'--{name}'", "is for models"), 2)
+    calibrate, evaluate, debug = ["calibrate", model, "--data", data], ["evaluate", quant, "--reference", model, "--data", data], ["debug", model, quant, "--data", data]
+    for command, words in (
+            ([*calibrate, "--percentile", "90"], ("percentile", "--method percentile")), ([*calibrate, "--quantized-bins", "32"], ("quantized-bins", "entropy")),
+            ([*calibrate, "--constant", "0.5"], ("constant", "moving-average")), ([*calibrate, "--bins", "64"], ("bins", "histogram")),
+            (["sensitivity", model, "--data", data, "--percentile", "90"], ("percentile", "--method percentile")),
+            ([*evaluate, "--labels", data], ("'--labels'", "top1")), ([*evaluate, "--score", "0.5"], ("'--score'", "coco")),
+            (["evaluate", "--detections", data, "--labels", data, "--limit", "2"], ("'--limit'", "--detections")),
+            (["evaluate", "--detections", data, "--labels", data, "--score", "0.5"], ("'--score'", "--detections")),
+            ([*debug, "--no-profile"], ("'--no-profile'", "--report")), ([*debug, "--seconds", "0", "--calibration", data], ("'--calibration'", "--seconds 0"))):
+        suite.refused(" ".join(map(str, (command[0], *command[-2:]))), command, words, 2, suite.path(".json") if command[0] == "calibrate" else None)
+    suite.refused("--ranges of .cache", [*calibrate, "--ranges"], ("'--ranges'", ".json"), 2, suite.path(".cache"))
+
+
 def bmp(pixels, bits, top_down=False, palette=None):
     """A BMP file; with a palette, pixels are its indices."""
     height, width = pixels.shape[:2]
@@ -425,7 +477,7 @@ def main():
     tally = harness.Tally()
     with tempfile.TemporaryDirectory() as folder:
         suite = Suite(pathlib.Path(folder), tally)
-        for part in (names, types, options, grammar, images, padding, tables, failures, summary):
+        for part in (names, types, options, grammar, effects, images, padding, tables, failures, summary):
             part(suite)
     tally.finish()
 

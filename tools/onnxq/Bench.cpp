@@ -188,12 +188,12 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   options.profile = profile;
   if (profile && !options.otherTargets.empty())
     return parser.wrong("--profile is for one target");
-  if (isLibrary && profile)
-    return parser.wrong("a library is compiled already: --profile is for "
-                        "models");
-  if (isLibrary && (model.specializes() || options.threads != 1))
-    return parser.wrong("a library is compiled already: --dim, --input-shape "
-                        "and --threads are for models");
+  if (isLibrary)
+    if (std::optional<int> ended = refuseForLibrary(
+            parser, {"profile", "dim", "input-shape", "trust-bytecode",
+                     "target", "cpu", "features", "threads", "max-iterations",
+                     "cache", "check-bounds", "no-winograd", "verbose"}))
+      return *ended;
   if (!isHostTarget(options.target))
     return parser.wrong("code for " + options.target.triple +
                         " can't run on this machine");

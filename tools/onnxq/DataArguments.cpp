@@ -47,8 +47,32 @@ llvm::Error DataArguments::finish(bool quiet) {
   return complete(quiet);
 }
 
+llvm::Error DataArguments::checkMethod(const CollectOptions &collect) const {
+  // Without samples, a table says which method it was made with.
+  if (options.paths.empty())
+    return llvm::Error::success();
+  using Method = CalibrationMethod;
+  Method method = collect.method.method;
+  struct {
+    llvm::StringRef name, with;
+    bool counts;
+  } const each[] = {
+      {"percentile", "--method percentile", method == Method::Percentile},
+      {"quantized-bins", "--method entropy", method == Method::Entropy},
+      {"constant", "--method moving-average", method == Method::MovingAverage},
+      {"bins", "methods that count histograms, or --histogram",
+       collect.spec.bins > 0},
+  };
+  for (const auto &option : each)
+    if (!option.counts && declared->isGiven(option.name))
+      return llvm::createStringError(option.name + " is for " + option.with);
+  return llvm::Error::success();
+}
+
 llvm::Error DataArguments::finish(CollectOptions &collect) {
   if (llvm::Error error = readCollectOptions(given, collect))
+    return error;
+  if (llvm::Error error = checkMethod(collect))
     return error;
   options = collect.data;
   if (llvm::Error error = complete(collect.quiet))

@@ -33,6 +33,8 @@ struct DataArguments {
 
 private:
   llvm::Error complete(bool quiet);
+  /// Options of one way to choose ranges mean nothing with another.
+  llvm::Error checkMethod(const CollectOptions &collect) const;
 
   const Arguments *declared = nullptr;
 };

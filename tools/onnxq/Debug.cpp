@@ -190,6 +190,9 @@ static std::optional<int> check(const Arguments &parser,
     return parser.wrong("option '--seconds' expects 0 or more");
   if (settings.noProfile && settings.report.empty())
     return parser.wrong("option '--no-profile' is for --report");
+  if (settings.seconds == 0 && !settings.calibration.empty())
+    return parser.wrong("option '--calibration' is for a search, which "
+                        "--seconds 0 leaves out");
   if (llvm::Error error = settings.data.finish(settings.options.quiet))
     return complain(std::move(error), BadUsage);
   settings.options.data = settings.data.options;

@@ -191,6 +191,12 @@ static std::optional<int> check(const Arguments &parser,
                           "they go without a model and data");
     if (options.labels.empty())
       return parser.wrong("--detections expects --labels ANNOTATIONS.json");
+    for (const DeclaredOption &option : parser.declared().options)
+      if (!llvm::is_contained({"detections", "labels", "json", "quiet"},
+                              option.name) &&
+          parser.isGiven(option.name))
+        return parser.wrong("option '--" + option.name +
+                            "' means nothing with --detections");
     return std::nullopt;
   }
   if (settings.path.empty())
@@ -202,6 +208,17 @@ static std::optional<int> check(const Arguments &parser,
   if (options.metrics.needsReference() && settings.reference.empty())
     return parser.wrong("metrics sqnr, cosine and agreement expect --reference "
                         "MODEL");
+  if (parser.isGiven("labels") && !options.metrics.needsLabels() &&
+      !options.metrics.coco)
+    return parser.wrong("option '--labels' is for metrics top1, top5 and coco");
+  auto isLibrary = [](StringRef path) {
+    return path.empty() || llvm::sys::path::extension(path) == ".so";
+  };
+  if (isLibrary(settings.path) && isLibrary(settings.reference))
+    if (std::optional<int> code =
+            refuseForLibrary(parser, {"dim", "input-shape", "trust-bytecode",
+                                      "max-memory", "max-iterations"}))
+      return code;
   if (options.metrics.coco) {
     if (options.metrics.needsLabels())
       return parser.wrong("metrics of classes and of boxes don't go together");

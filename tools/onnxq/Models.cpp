@@ -176,6 +176,16 @@ std::optional<int> onnxquant::cli::checkModelOutput(const Arguments &arguments,
   return checkOutput(path);
 }
 
+std::optional<int>
+onnxquant::cli::refuseForLibrary(const Arguments &arguments,
+                                 llvm::ArrayRef<StringRef> names) {
+  for (StringRef name : names)
+    if (arguments.isGiven(name))
+      return arguments.wrong("option '--" + name.str() +
+                             "' is for models: a library is compiled already");
+  return std::nullopt;
+}
+
 std::optional<int> onnxquant::cli::checkThreads(const Arguments &arguments,
                                                 int64_t threads) {
   if (threads >= 1 && threads <= mostThreads)

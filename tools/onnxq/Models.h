@@ -85,6 +85,10 @@ std::optional<int> checkModelOutput(const Arguments &arguments,
                                     llvm::StringRef path);
 /// The same of any file: its folder is there.
 std::optional<int> checkOutput(llvm::StringRef path);
+/// Options that only a model has use for: an exit code says that one of them
+/// was given beside a library, which is compiled already.
+std::optional<int> refuseForLibrary(const Arguments &arguments,
+                                    llvm::ArrayRef<llvm::StringRef> names);
 /// `--threads` of every verb: an exit code says that it is wrong.
 std::optional<int> checkThreads(const Arguments &arguments, int64_t threads);
 

@@ -172,6 +172,15 @@ static int run(llvm::ArrayRef<const char *> given) {
     return *code;
   if (std::optional<int> code = limits.apply(arguments))
     return *code;
+  for (StringRef name :
+       {"external-data-location", "external-data-size-threshold",
+        "all-tensors-to-one-file"})
+    if (!settings.exporting.externalData && arguments.isGiven(name))
+      return arguments.wrong("option '--" + name.str() +
+                             "' is for --save-as-external-data");
+  if (settings.skipOptimization && arguments.isGiven("max-constant-bytes"))
+    return arguments.wrong("option '--max-constant-bytes' means nothing with "
+                           "--skip-optimization");
   settings.exporting.filePerTensor = !settings.oneFile;
   settings.pipeline.optimize = !settings.skipOptimization;
   settings.pipeline.staticShapes = !settings.skipStatic;

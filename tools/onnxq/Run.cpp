@@ -285,12 +285,12 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (std::optional<int> code = checkThreads(parser, options.threads))
     return *code;
   bool isLibrary = llvm::sys::path::extension(options.path) == ".so";
-  if (isLibrary &&
-      (options.model.specializes() || options.noSpecialize ||
-       options.checkBounds || options.limits.isGiven() || options.threads != 1))
-    return parser.wrong("a library is compiled already: --dim, --input-shape, "
-                        "--no-specialize, --check-bounds, --max-memory, "
-                        "--max-iterations and --threads are for models");
+  if (isLibrary)
+    if (std::optional<int> code = refuseForLibrary(
+            parser, {"dim", "input-shape", "trust-bytecode", "no-specialize",
+                     "check-bounds", "max-memory", "max-iterations", "threads",
+                     "cache"}))
+      return *code;
   RunResult result;
   if (int code = isLibrary ? runLibrary(options, result)
                            : runModelFile(options, result))
