@@ -107,7 +107,10 @@ static void printText(const ModelInfo &info) {
   os << "MACs        " << shortCount(info.macs);
   if (info.numUncounted > 0)
     os << " (and " << info.numUncounted
-       << " convolutions or products of unknown shape; see --dim)";
+       << " convolutions or products of unknown shape; give it by --dim or "
+       << "--input-shape"
+       << (info.inputs.empty() ? "" : " " + info.inputs.front().name + "=SHAPE")
+       << ")";
   os << "\nnodes       " << info.numNodes << "\n";
   std::vector<std::pair<std::string, int64_t>> ops(info.opCounts.begin(),
                                                    info.opCounts.end());

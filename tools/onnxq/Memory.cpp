@@ -69,7 +69,8 @@ void onnxquant::cli::printMemory(const MemoryPlan &plan) {
                        mebibytes(plan.loadBytes));
   if (plan.numOpen > 0)
     os << "            and " << plan.numOpen
-       << " of sizes that are known at run time only; see --dim\n";
+       << " of sizes that are known at run time only; see --dim and "
+          "--input-shape\n";
   for (const PlannedBuffer &buffer :
        ArrayRef(plan.buffers).take_front(mostListed))
     os << llvm::format("  %12lld at %12lld  ",

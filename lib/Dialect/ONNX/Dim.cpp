@@ -119,6 +119,10 @@ static std::string operandText(const Dim &dim, bool isDivisor = false) {
   return text;
 }
 
+/// E and n of the text `floor(E/n)`, n a positive number; none of other texts.
+static std::optional<std::pair<Dim, int64_t>>
+splitQuotient(llvm::StringRef text);
+
 Dim Dim::floorDiv(const Dim &divisor) const {
   if (!valid || !divisor.valid)
     return invalidOf(*this, divisor);
@@ -162,6 +166,18 @@ Dim Dim::floorDiv(const Dim &divisor) const {
       remainder = remainder + Dim(constant - floorDivide(constant, *b) * *b);
       if (std::optional<int64_t> c = remainder.getConstant())
         return quotient + Dim(floorDivide(*c, *b));
+      // floor((floor(E/n) + c)/b) = floor((E + c*n)/(n*b)).
+      Dim whole = remainder - Dim(constant - floorDivide(constant, *b) * *b);
+      if (whole.terms.size() == 1 && whole.terms.begin()->second == 1 &&
+          whole.terms.begin()->first.size() == 1) {
+        auto inner = splitQuotient(whole.terms.begin()->first.front());
+        int64_t product;
+        if (inner && !llvm::MulOverflow(inner->second, *b, product)) {
+          Dim sum = inner->first + (remainder - whole) * Dim(inner->second);
+          if (sum.valid)
+            return quotient + sum.floorDiv(Dim(product));
+        }
+      }
       return quotient + atom("floor(" + operandText(remainder) + "/" +
                              operandText(divisor, /*isDivisor=*/true) + ")");
     }
@@ -330,6 +346,20 @@ private:
   llvm::StringRef rest;
 };
 } // namespace
+
+static std::optional<std::pair<Dim, int64_t>>
+splitQuotient(llvm::StringRef text) {
+  if (!text.consume_front("floor(") || !text.consume_back(")"))
+    return std::nullopt;
+  auto [dividend, divisor] = text.rsplit('/');
+  int64_t number;
+  if (divisor.getAsInteger(10, number) || number <= 0)
+    return std::nullopt;
+  std::optional<Dim> parsed = DimParser(dividend).parse();
+  if (!parsed)
+    return std::nullopt;
+  return std::make_pair(*parsed, number);
+}
 
 Dim Dim::parse(llvm::StringRef text) {
   if (std::optional<Dim> dim = DimParser(text.trim()).parse())

@@ -237,6 +237,12 @@ TEST(DimTest, ExactQuotients) {
   EXPECT_EQ((Dim(4) * a).mod(Dim(4)), Dim(0));
   EXPECT_EQ(((a + Dim(1)) * Dim(8)).floorDiv(Dim(8)) - a, Dim(1));
   EXPECT_FALSE(a.floorDiv(Dim(2)).isConstant());
+  // A quotient of a quotient is one quotient.
+  Dim half = (a + Dim(1)).floorDiv(Dim(2));
+  EXPECT_EQ((half + Dim(1)).floorDiv(Dim(2)).str(), "floor((a+3)/4)");
+  EXPECT_EQ((half - Dim(3)).floorDiv(Dim(2)).str(), "floor((a+3)/4)-2");
+  EXPECT_EQ((Dim(3) * half).floorDiv(Dim(2)).str(),
+            "floor((3*floor((a+1)/2))/2)");
   // Extremes of expressions that differ by a number are known.
   EXPECT_EQ(Dim::max(a, a + Dim(2)), a + Dim(2));
   EXPECT_EQ(Dim::min(a, a + Dim(2)), a);
