@@ -216,6 +216,31 @@ static std::string inputsOf(const std::vector<InputSpec> &specs) {
   return names.empty() ? "it has none" : "it has " + listNames(names);
 }
 
+Error onnxquant::giveShapes(std::vector<InputSpec> &specs,
+                            ArrayRef<std::string> shapes) {
+  for (StringRef text : shapes) {
+    auto [name, sizes] = text.rsplit('=');
+    std::vector<int64_t> dims;
+    SmallVector<StringRef> words;
+    if (!sizes.empty())
+      sizes.split(words, 'x');
+    for (StringRef word : words)
+      if (word.getAsInteger(10, dims.emplace_back()) || dims.back() < 0)
+        return fail("expects --input-shape NAME=1x3x224x224, but got '" + text +
+                    "'");
+    auto spec = find_if(specs, [&, name = name](const auto &each) {
+      return each.name == name;
+    });
+    if (spec == specs.end())
+      return fail("the model has no input '" + name + "'; " + inputsOf(specs));
+    if (spec->dims && !fitsShape(dims, *spec->dims))
+      return fail("input '" + spec->name + "' expects shape " +
+                  shapeText(*spec->dims) + ", but got " + shapeText(dims));
+    spec->dims = dims;
+  }
+  return Error::success();
+}
+
 Expected<std::vector<HostTensor>> onnxquant::matchInputs(
     const std::vector<InputSpec> &specs, std::vector<HostTensor> tensors,
     std::optional<uint64_t> seed, std::vector<std::string> *notes) {

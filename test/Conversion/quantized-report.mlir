@@ -6,7 +6,7 @@ func.func @main_graph(%x: tensor<1x8x9x9xui8>, %w: tensor<4x8x3x3xui8>, %a: tens
   %none = "onnx.NoValue"() {value} : () -> none
   // expected-remark @below {{has no kernel: its weights aren't constant}}
   %0 = "onnx.ConvInteger"(%x, %w, %none, %none) {auto_pad = "NOTSET", group = 1 : si64} : (tensor<1x8x9x9xui8>, tensor<4x8x3x3xui8>, none, none) -> tensor<1x4x7x7xi32>
-  // expected-remark @below {{has no kernel: its sizes are open or small, or its batches broadcast}}
+  // expected-remark @below {{has no kernel: its sizes are open (see --input-shape) or small, or its batches broadcast}}
   %1 = "onnx.MatMulInteger"(%a, %b, %none, %none) : (tensor<5x16xui8>, tensor<?x4xui8>, none, none) -> tensor<5x4xi32>
   %scale = onnx.Constant dense<0.5> : tensor<f32>
   %real = "onnx.DequantizeLinear"(%a, %scale, %none) : (tensor<5x16xui8>, tensor<f32>, none) -> tensor<5x16xf32>

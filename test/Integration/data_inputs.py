@@ -223,15 +223,21 @@ def effects(suite):
     suite.run("compile", model, "-o", library, "--quiet")
     suite.run("quantize", model, "--data", data, "-o", quant, "--quiet")
     beside = {f"--{name} {value}".strip(): name for name, value in (
-        ("dim", "N=1"), ("input-shape", "x=1x3x8x8"), ("threads", "2"), ("cache", suite.folder), ("check-bounds", ""), ("max-iterations", "3"),
+        ("dim", "N=1"), ("threads", "2"), ("cache", suite.folder), ("check-bounds", ""), ("max-iterations", "3"),
         ("trust-bytecode", ""), ("max-memory", "1G"), ("no-specialize", ""), ("target", "native"), ("cpu", "haswell"), ("features", "+fma"),
         ("no-winograd", ""), ("verbose", ""), ("profile", ""))}
+    shaped = suite.run("run", library, "--random-seed", "1", "--input-shape", "x=2x3x9x8", "--json")
+    suite.expect("a library's random input has a shape", shaped.status == 0 and json.loads(shaped.stdout)["outputs"][0]["shape"] == [2, 4, 9, 8],
+                 shaped.stderr or shaped.stdout)
+    outcome = suite.run("bench", library, "--input-shape", "x=2x3x9x8", "--seconds", "0", "--json")
+    suite.expect("bench of a library with a shape", outcome.status == 0, outcome.stderr)
+    suite.refused("a shape that a library can't have", ["run", library, "--random-seed", "1", "--input-shape", "x=2x4x9x8"], ("[?, 3, ?, ?]", "[2, 4, 9, 8]"))
     own = {"run": ("max-memory", "no-specialize"), "bench": ("target", "cpu", "features", "no-winograd", "verbose", "profile")}
     for verb, only in own.items():
         for text, name in beside.items():
             if name in only or name not in own["run"] + own["bench"]:
                 suite.refused(f"{verb} a library {text}", [verb, library, *text.split()], (f"'--{name}'", "is for models"), 2)
-    for name in ("dim", "input-shape", "max-memory", "max-iterations"):
+    for name in ("dim", "max-memory", "max-iterations"):
         text = next(text for text, of in beside.items() if of == name)
         suite.refused(f"evaluate a library {text}", ["evaluate", library, "--reference", library, "--data", data, *text.split()], (f"'--{name}'", "is for models"), 2)
     calibrate, evaluate, debug = ["calibrate", model, "--data", data], ["evaluate", quant, "--reference", model, "--data", data], ["debug", model, quant, "--data", data]

@@ -77,14 +77,18 @@ static int compile(StringRef path, const ModelOptions &model,
 
 /// Runs the library on random inputs in the runner's process; gives what that
 /// prints.
-static llvm::Expected<std::string> startRuns(StringRef mode, StringRef library,
-                                             StringRef folder, double seconds) {
+static llvm::Expected<std::string>
+startRuns(StringRef mode, StringRef library, StringRef folder, double seconds,
+          const std::vector<std::string> &shapes) {
   std::vector<HostTensor> inputs;
   {
     auto loaded = LoadedLibrary::open(library);
     if (!loaded)
       return loaded.takeError();
-    auto made = matchInputs(describeInputs((*loaded)->model()), {}, 0);
+    std::vector<InputSpec> specs = describeInputs((*loaded)->model());
+    if (llvm::Error error = giveShapes(specs, shapes))
+      return error;
+    auto made = matchInputs(specs, {}, 0);
     if (!made)
       return made.takeError();
     inputs = std::move(*made);
@@ -102,8 +106,9 @@ static llvm::Expected<std::string> startRuns(StringRef mode, StringRef library,
 }
 
 static llvm::Error measure(StringRef library, StringRef folder, double seconds,
+                           const std::vector<std::string> &shapes,
                            Measurement &result) {
-  auto said = startRuns("bench", library, folder, seconds);
+  auto said = startRuns("bench", library, folder, seconds, shapes);
   if (!said)
     return said.takeError();
   SmallVector<StringRef> lines;
@@ -128,7 +133,7 @@ static llvm::Error measure(StringRef library, StringRef folder, double seconds,
 static int runProfile(StringRef library, StringRef folder, double seconds,
                       const ProfiledNodes &nodes, const CompileOptions &options,
                       bool json) {
-  auto said = startRuns("profile", library, folder, seconds);
+  auto said = startRuns("profile", library, folder, seconds, /*shapes=*/{});
   if (!said)
     return complain(said.takeError());
   auto profile = readProfile(*said, nodes, options.target);
@@ -190,9 +195,9 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return parser.wrong("--profile is for one target");
   if (isLibrary)
     if (std::optional<int> ended = refuseForLibrary(
-            parser, {"profile", "dim", "input-shape", "trust-bytecode",
-                     "target", "cpu", "features", "threads", "max-iterations",
-                     "cache", "check-bounds", "no-winograd", "verbose"}))
+            parser, {"profile", "dim", "trust-bytecode", "target", "cpu",
+                     "features", "threads", "max-iterations", "cache",
+                     "check-bounds", "no-winograd", "verbose"}))
       return *ended;
   if (!isHostTarget(options.target))
     return parser.wrong("code for " + options.target.triple +
@@ -210,7 +215,11 @@ static int run(llvm::ArrayRef<const char *> arguments) {
       return failed;
   if (profile)
     return runProfile(library, folder, seconds, nodes, options, json);
-  if (llvm::Error error = measure(library, folder, seconds, result))
+  // A model has been compiled for its shapes.
+  std::vector<std::string> shapes;
+  if (isLibrary)
+    shapes = model.inputShapes;
+  if (llvm::Error error = measure(library, folder, seconds, shapes, result))
     return complain(std::move(error));
   llvm::sys::fs::file_size(library, result.libraryBytes);
   print(result, json);

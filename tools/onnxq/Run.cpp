@@ -100,7 +100,8 @@ collectInputs(const std::vector<InputSpec> &specs, const RunOptions &options) {
           return open >= 0 || size == 1;
         }))
       llvm::errs() << "note: open sizes of input '" << spec.name
-                   << "' are 1 here; see --dim and --input-shape\n";
+                   << "' are 1 here; give them by --input-shape " << spec.name
+                   << "=SHAPE\n";
   return matched;
 }
 
@@ -118,7 +119,10 @@ static int runLibrary(const RunOptions &options, RunResult &result) {
   auto library = LoadedLibrary::open(options.path);
   if (!library)
     return complain(library.takeError());
-  auto inputs = collectInputs(describeInputs((*library)->model()), options);
+  std::vector<InputSpec> specs = describeInputs((*library)->model());
+  if (llvm::Error error = giveShapes(specs, options.model.inputShapes))
+    return complain(std::move(error));
+  auto inputs = collectInputs(specs, options);
   if (!inputs)
     return complain(inputs.takeError());
   result.inputs = std::move(*inputs);
@@ -287,9 +291,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   bool isLibrary = llvm::sys::path::extension(options.path) == ".so";
   if (isLibrary)
     if (std::optional<int> code = refuseForLibrary(
-            parser, {"dim", "input-shape", "trust-bytecode", "no-specialize",
-                     "check-bounds", "max-memory", "max-iterations", "threads",
-                     "cache"}))
+            parser, {"dim", "trust-bytecode", "no-specialize", "check-bounds",
+                     "max-memory", "max-iterations", "threads", "cache"}))
       return *code;
   RunResult result;
   if (int code = isLibrary ? runLibrary(options, result)
@@ -318,7 +321,8 @@ made by 'onnxq compile') once, and tells of the outputs.
                             1, small integers of any value, wide ones 0 or 1
   --output-dir DIR          write each output to DIR/NAME.npy
   --dim NAME=VALUE          give a named dimension a value
-  --input-shape NAME=SHAPE  give an input a shape, such as x=1x3x224x224
+  --input-shape NAME=SHAPE  give an input a shape, such as x=1x3x224x224 (of a
+                            library: a random one)
   --trust-bytecode          read .mlirbc that has no checksum of ours
   --no-specialize           compile for open sizes, not for those of the inputs
   --threads N               threads that the run uses (1)

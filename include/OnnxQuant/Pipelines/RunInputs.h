@@ -41,6 +41,10 @@ matchInputs(const std::vector<InputSpec> &specs,
             std::vector<HostTensor> tensors, std::optional<uint64_t> seed,
             std::vector<std::string> *notes = nullptr);
 
+/// Gives inputs with open sizes those of `NAME=1x3x224x224`, for random ones.
+llvm::Error giveShapes(std::vector<InputSpec> &specs,
+                       llvm::ArrayRef<std::string> shapes);
+
 /// Shapes as `NAME=1x3x224x224`, one for each tensor, for specializing.
 std::vector<std::string> shapesOf(const std::vector<HostTensor> &tensors);
 

@@ -165,7 +165,8 @@ FailureOr<Value> kernels::makeActivationSums(PatternRewriter &rewriter,
     return rewriter.notifyMatchFailure(op, "its operands aren't bytes");
   if (!isMatrices(left, right))
     return rewriter.notifyMatchFailure(
-        op, "its sizes are open or small, or its batches broadcast");
+        op, "its sizes are open (see --input-shape) or small, or its batches "
+            "broadcast");
   for (Value zero : {product.leftZero, product.rightZero})
     if (!isAbsent(zero) && !isSingle(zero))
       return rewriter.notifyMatchFailure(op, "its zero point varies");

@@ -244,8 +244,7 @@ struct CodedMatMul : OpRewritePattern<onnx::MatMulOp> {
                                 PatternRewriter &rewriter) const override {
     std::optional<Codes> codes = readDequantized(op.getB(), false);
     if (!codes || !isFloatRows(op.getA(), codes->depth))
-      return rewriter.notifyMatchFailure(
-          op, "its weights have no four bits per column or block");
+      return rewriter.notifyMatchFailure(op, "its weights aren't of four bits");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value y = makeProduct(b, op.getA(), *codes, /*bias=*/{}, /*alpha=*/1.0f);
     rewriter.replaceOp(op, castLike(b, op, y, op.getY()));
@@ -259,8 +258,7 @@ struct CodedGemm : OpRewritePattern<onnx::GemmOp> {
                                 PatternRewriter &rewriter) const override {
     std::optional<Codes> codes = readDequantized(op.getB(), op.getTransB());
     if (!codes || op.getTransA() != 0 || !isFloatRows(op.getA(), codes->depth))
-      return rewriter.notifyMatchFailure(
-          op, "its weights have no four bits per column or block");
+      return rewriter.notifyMatchFailure(op, "its weights aren't of four bits");
     bool hasBias = !isAbsent(op.getC());
     if (hasBias && (!isColumnVector(op.getC(), codes->columns) ||
                     !op.getBeta().isExactlyValue(1.0)))

@@ -55,7 +55,8 @@ struct MatMulToContract : OpRewritePattern<onnx::MatMulOp> {
         input.getRank() < 1 || !isKernelFloat(input.getElementType()))
       return rewriter.notifyMatchFailure(op, "no kernel for its operands");
     if (!isMatrices(input, right))
-      return rewriter.notifyMatchFailure(op, "its sizes are open or small");
+      return rewriter.notifyMatchFailure(
+          op, "its sizes are open (see --input-shape) or small");
     bool isBatched = right.getRank() > 2;
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Type f32 = b.getF32Type();
@@ -109,7 +110,8 @@ struct GemmToContract : OpRewritePattern<onnx::GemmOp> {
     int64_t columns = right.getDimSize(op.getTransB() ? 0 : 1);
     if (depth < 1 || columns < 2 ||
         input.getDimSize(op.getTransA() ? 0 : 1) != depth)
-      return rewriter.notifyMatchFailure(op, "its sizes are open or small");
+      return rewriter.notifyMatchFailure(
+          op, "its sizes are open (see --input-shape) or small");
     int64_t rows = input.getDimSize(op.getTransA() ? 1 : 0);
     std::optional<AffineMap> map = getAddendMap(op, rows, columns);
     if (!map)

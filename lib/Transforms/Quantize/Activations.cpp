@@ -424,8 +424,8 @@ LogicalResult ActivationCollector::reportMissing() {
     return plan.module.emitError("the model has no ranges, and tensor '")
            << missing[0]
            << "' needs one: calibrate it (--data), load a table (--table), "
-              "give "
-              "input-quantization-params, or choose dynamic";
+              "give input-quantization-params, or find ranges at run time "
+              "(--dynamic)";
   constexpr size_t shown = 5;
   auto diagnostic = plan.module.emitError("no range is known of tensor");
   diagnostic << (missing.size() > 1 ? "s " : " ");
