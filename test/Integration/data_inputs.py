@@ -207,14 +207,14 @@ def effects(suite):
         outcome = suite.run("calibrate", model, "--data", folder, *text.split(), "-o", out, "--quiet")
         return out.read_bytes() if outcome.status == 0 else outcome.stderr
 
-    bases = {text: calibrated(text) for text in ("", "--size 8x8", "--letterbox --size 16", "--ranges", "--method percentile --ranges",
+    bases = {text: calibrated(text) for text in ("", "--size 8x8", "--letterbox --size 16", "--ranges", "--histogram", "--method percentile --ranges",
                                                  "--method entropy --ranges", "--method moving-average --ranges")}
     for base, more in (
             ("", "--limit 3"), ("", "--start 1"), ("", "--stride 2"), ("", "--shard 1/2"), ("", "--size 8x8"), ("", "--crop 8x8"), ("", "--channels bgr"),
             ("", "--mean 3"), ("", "--scale 1/255"), ("", "--letterbox --size 16"), ("", "--multiple-of 32"), ("", "--method entropy"), ("", "--histogram"),
-            ("", "--all"), ("", "--op-types Relu"), ("", "--nodes conv2"), ("", "--ranges"), ("", "--skip-preprocess"), ("", "--dim N=1 --dim H=10"),
+            ("", "--op-types Relu"), ("", "--nodes conv2"), ("", "--ranges"), ("", "--skip-preprocess"), ("", "--dim N=1 --dim H=10"),
             ("--size 8x8", "--filter nearest"), ("--letterbox --size 16", "--pad-color 3"), ("--letterbox --size 16", "--pad-at corner"),
-            ("--ranges", "--symmetric"), ("--method percentile --ranges", "--percentile 90"), ("--method percentile --ranges", "--bins 64"),
+            ("--ranges", "--symmetric"), ("--method percentile --ranges", "--percentile 90"), ("--histogram", "--bins 64"),
             ("--method entropy --ranges", "--quantized-bins 32"), ("--method moving-average --ranges", "--constant 0.5")):
         made = calibrated(f"{base} {more}")
         suite.expect(f"calibrate {base} {more}", isinstance(made, bytes) and (made != bases[base] or "--dim" in more), made if isinstance(made, str) else "the same table")
@@ -245,7 +245,7 @@ def effects(suite):
             ([*calibrate, "--percentile", "90"], ("percentile", "--method percentile")), ([*calibrate, "--quantized-bins", "32"], ("quantized-bins", "entropy")),
             ([*calibrate, "--constant", "0.5"], ("constant", "moving-average")), ([*calibrate, "--bins", "64"], ("bins", "histogram")),
             (["sensitivity", model, "--data", data, "--percentile", "90"], ("percentile", "--method percentile")),
-            ([*evaluate, "--labels", data], ("'--labels'", "top1")), ([*evaluate, "--score", "0.5"], ("'--score'", "coco")),
+            ([*evaluate, "--metric", "sqnr", "--labels", data], ("'--labels'", "top1")), ([*evaluate, "--score", "0.5"], ("'--score'", "coco")),
             (["evaluate", "--detections", data, "--labels", data, "--limit", "2"], ("'--limit'", "--detections")),
             (["evaluate", "--detections", data, "--labels", data, "--score", "0.5"], ("'--score'", "--detections")),
             ([*debug, "--no-profile"], ("'--no-profile'", "--report")), ([*debug, "--seconds", "0", "--calibration", data], ("'--calibration'", "--seconds 0"))):
