@@ -178,6 +178,12 @@ Value KernelBuilder::broadcast(Value scalar, int64_t lanes) {
       *this, VectorType::get(lanes, scalar.getType()), scalar);
 }
 
+Value KernelBuilder::multiplyAdd(Value x, Value y, Value z, bool hasFMA) {
+  if (hasFMA)
+    return vector::FMAOp::create(*this, x, y, z);
+  return arith::AddFOp::create(*this, z, arith::MulFOp::create(*this, x, y));
+}
+
 Value KernelBuilder::concat(ArrayRef<Value> vectors) {
   if (vectors.size() == 1)
     return vectors.front();
@@ -343,6 +349,13 @@ Value KernelBuilder::repeatOnVectors(Region &region, ArrayRef<Value> arguments,
 //===----------------------------------------------------------------------===//
 // Zeros
 //===----------------------------------------------------------------------===//
+
+Value kernels::callIntrinsic(OpBuilder &b, Location loc, StringRef name,
+                             Type result, ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr(name),
+                                       operands)
+      .getResults();
+}
 
 Value kernels::getZeros(KernelBuilder &b, Operation *op, int64_t count,
                         Type element) {

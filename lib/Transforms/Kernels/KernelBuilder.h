@@ -93,6 +93,9 @@ public:
   /// A constant vector of zeros.
   mlir::Value zeros(int64_t lanes, mlir::Type element);
   mlir::Value broadcast(mlir::Value scalar, int64_t lanes);
+  /// x * y + z, with one rounding where the target has such an instruction.
+  mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value z,
+                          bool hasFMA);
   /// Vectors of equal types, one after the other; a power of two of them.
   mlir::Value concat(llvm::ArrayRef<mlir::Value> vectors);
 
@@ -106,6 +109,11 @@ public:
 private:
   bool checks;
 };
+
+/// A call of an LLVM intrinsic of one result.
+mlir::Value callIntrinsic(mlir::OpBuilder &b, mlir::Location loc,
+                          llvm::StringRef name, mlir::Type result,
+                          mlir::ValueRange operands);
 
 /// A private constant of at least `count` zeros of a module, for what lies
 /// around an input.

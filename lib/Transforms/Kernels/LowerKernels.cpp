@@ -29,23 +29,15 @@ static LogicalResult lowerContract(ContractOp op, const TargetInfo &target,
   switch (packing.getKind()) {
   case PackingKind::Fma:
   case PackingKind::Rows:
-    kernels::lowerFmaContract(op, target, threads);
+  case PackingKind::Codes:
+    kernels::lowerFloatContract(op, target, threads);
     return success();
   case PackingKind::Winograd:
     return kernels::lowerWinograd(op, target, threads);
-  case PackingKind::Codes:
-    kernels::lowerCodedContract(op, target);
-    return success();
-  case PackingKind::Quads:
-    kernels::lowerQuadContract(op, target, threads);
-    return success();
-  case PackingKind::Smmla:
-  case PackingKind::Usmmla:
-    return kernels::lowerMatrixContract(op, target);
   case PackingKind::Tiles:
-    return kernels::lowerTileContract(op, target, threads);
+    return kernels::lowerAmxContract(op, target, threads);
   default:
-    return kernels::lowerDotContract(op, target, threads);
+    return kernels::lowerIntegerContract(op, target, threads);
   }
 }
 

@@ -9,28 +9,19 @@
 
 namespace onnxquant::kernels {
 
-/// Emits loops before the op. Contractions whose weights are packed for plain
-/// multiply-adds.
-void lowerFmaContract(onnxq::ContractOp op, const TargetInfo &target,
-                      int64_t threads);
-/// Those of 3x3 windows whose weights are transformed.
+/// Emits loops before the op. Contractions of floats, also times int4.
+void lowerFloatContract(onnxq::ContractOp op, const TargetInfo &target,
+                        int64_t threads);
+/// Those of integers, by the micro-kernel that they are packed for.
+llvm::LogicalResult lowerIntegerContract(onnxq::ContractOp op,
+                                         const TargetInfo &target,
+                                         int64_t threads);
+/// Those of 8-bit integers by AMX.
+llvm::LogicalResult lowerAmxContract(onnxq::ContractOp op,
+                                     const TargetInfo &target, int64_t threads);
+/// Those of 3x3 windows by Winograd's transform.
 llvm::LogicalResult lowerWinograd(onnxq::ContractOp op,
                                   const TargetInfo &target, int64_t threads);
-/// Those of floats whose weights are codes of four bits.
-void lowerCodedContract(onnxq::ContractOp op, const TargetInfo &target);
-/// Those of integers, by a dot step of the target.
-llvm::LogicalResult lowerDotContract(onnxq::ContractOp op,
-                                     const TargetInfo &target, int64_t threads);
-/// Those of bytes by products of small matrices.
-llvm::LogicalResult lowerMatrixContract(onnxq::ContractOp op,
-                                        const TargetInfo &target);
-/// Those of bytes by products of x86's tiles.
-llvm::LogicalResult lowerTileContract(onnxq::ContractOp op,
-                                      const TargetInfo &target,
-                                      int64_t threads);
-/// Those of bytes whose weights are ordered in windows.
-void lowerQuadContract(onnxq::ContractOp op, const TargetInfo &target,
-                       int64_t threads);
 /// An elementwise op that only looks bytes up, in vectors where the target can;
 /// tells whether it has.
 bool lowerLookupLoop(mlir::linalg::GenericOp op, const TargetInfo &target);

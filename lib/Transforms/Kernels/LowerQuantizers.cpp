@@ -7,6 +7,7 @@
 
 #include "LowerKernels.h"
 #include "RoundedEpilogue.h"
+#include "Tuning.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -16,9 +17,8 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::kernels;
 
-/// Elements that one step of a parallel loop takes, those of vectors that
-/// AVX2 narrows, and the shortest row.
-static constexpr int64_t chunk = 16 * 1024, narrowed = 32, shortest = 8;
+/// Elements of vectors that AVX2 narrows, and the shortest row.
+static constexpr int64_t narrowed = 32, shortest = 8;
 
 namespace {
 class QuantizerLowering {
@@ -159,7 +159,8 @@ bool QuantizerLowering::lower() {
   for (int64_t size : sizes)
     counts.push_back(b.index(size));
   // A single row is cut.
-  int64_t step = sizes.empty() ? std::min(chunk, length) : length;
+  int64_t step =
+      sizes.empty() ? std::min(tuning::chunkElements, length) : length;
   counts.push_back(b.index(llvm::divideCeil(length, step)));
   b.grid(counts, [&](ArrayRef<Value> at) {
     SmallVector<Value> places;

@@ -7,9 +7,9 @@
 // and numbers are made smaller by 16 from row to row: those that are negative
 // then change nothing any more.
 
-#include "DotSteps.h"
 #include "LowerKernels.h"
 #include "OnnxQuant/Conversion/Passes.h"
+#include "Tuning.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -27,8 +27,6 @@ using namespace onnxquant::kernels;
 using onnxq::EntryOp;
 
 static constexpr int64_t tableSize = 256, rowSize = 16;
-/// Bytes that one step of a parallel loop looks up.
-static constexpr int64_t chunkBytes = 16 * 1024;
 
 namespace {
 class TableLowering {
@@ -287,19 +285,22 @@ bool kernels::lowerLookupLoop(linalg::GenericOp op, const TargetInfo &target) {
     Value found = EntryOp::create(b, bytes, entry.getTable());
     b.storeVector(found, to.memory, place, width);
   };
-  b.grid({b.ceilDiv(total, b.index(chunkBytes))}, [&](ArrayRef<Value> at) {
-    Value first = b.mul(at[0], chunkBytes);
-    Value count = b.min(b.index(chunkBytes), b.sub(total, first));
-    Value vectors = b.div(count, b.index(lanes));
-    Value rest = b.add(first, b.mul(vectors, lanes));
-    b.loop(vectors, {}, [&](Value i, ValueRange) {
-      look(b.add(first, b.mul(i, lanes)), lanes);
-      return SmallVector<Value>();
-    });
-    b.loop(b.sub(b.add(first, count), rest), {}, [&](Value i, ValueRange) {
-      look(b.add(rest, i), 1);
-      return SmallVector<Value>();
-    });
-  });
+  b.grid({b.ceilDiv(total, b.index(tuning::chunkElements))},
+         [&](ArrayRef<Value> at) {
+           Value first = b.mul(at[0], tuning::chunkElements);
+           Value count =
+               b.min(b.index(tuning::chunkElements), b.sub(total, first));
+           Value vectors = b.div(count, b.index(lanes));
+           Value rest = b.add(first, b.mul(vectors, lanes));
+           b.loop(vectors, {}, [&](Value i, ValueRange) {
+             look(b.add(first, b.mul(i, lanes)), lanes);
+             return SmallVector<Value>();
+           });
+           b.loop(b.sub(b.add(first, count), rest), {},
+                  [&](Value i, ValueRange) {
+                    look(b.add(rest, i), 1);
+                    return SmallVector<Value>();
+                  });
+         });
   return true;
 }

@@ -1,17 +1,21 @@
-// Contractions of bytes whose weights are only known at run time: the target's
-// dot step, an op that packs them for it, and the input staged.
+// int8 contractions whose B is only known at run time (products of two
+// activations): the target's micro-kernel, an op that packs B for it, and A
+// staged.
 //
-// Nothing is proved of such weights, so x86 without a dot product multiplies
-// in 16 bits. Where a step wants another sign than an operand has, 128 times
+// Nothing is proved of such a B, so x86 without a dot product multiplies in 16
+// bits. Where a micro-kernel wants another sign than an operand has, 128 times
 // the sums of the other operand's lines corrects for it.
 
-#include "DotSteps.h"
+#include "MicroKernelChoice.h"
 #include "PackIntegers.h"
-#include "TileChoice.h"
+#include "StagedInput.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/Debug.h"
+
+#define DEBUG_TYPE "onnxq-pack-weights"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -27,9 +31,7 @@ public:
   bool pack();
 
 private:
-  bool choosesTiles();
   void choose();
-  Value convert(Value element, bool isUnsigned, bool isFlipped);
   Value sumLines(Value matrices, int64_t axis, bool isUnsigned);
   void addToSums(Value lines, ArrayRef<int64_t> dims, int64_t factor);
   bool stageInput(bool isFlipped);
@@ -38,80 +40,25 @@ private:
   ContractOp op;
   const TargetInfo &target;
   ImplicitLocOpBuilder b;
-  PackingKind kind{};
-  int64_t step = 1, mr = 1, nr = 1, run = 0;
-  /// Signs that the step wants.
+  KernelChoice plan{};
+  /// What the kernel wants of its operands.
   bool takesUnsigned = false, isWidened = false;
 };
 } // namespace
 
-/// Whether products of tiles take less time, in chunks that cut the sums
-/// evenly.
-bool ActivationPacker::choosesTiles() {
-  int64_t depth = op.getDepth();
-  if (depth % 4 != 0 || !prefersTiles(op, target, depth, depth))
-    return false;
-  auto packing =
-      PackingAttr::get(op.getContext(), 1, depth, op.getColumns(), 1, 32, 4,
-                       PackingKind::Tiles, /*halves=*/false, depth);
-  return packing.getPaddedDepth() == depth;
-}
-
+/// The signs and widths that the kernel wants.
 void ActivationPacker::choose() {
-  auto has = [&](PackingKind wanted) {
-    return getDotLanes(wanted, target) != 0;
-  };
-  int64_t rows = 6;
-  if (choosesTiles()) {
-    kind = PackingKind::Tiles;
-    step = 4;
-    rows = 32;
-    takesUnsigned = op.getInputUnsigned();
-    run = op.getDepth();
-  } else if (has(PackingKind::Vnni)) {
-    kind = PackingKind::Vnni;
-    step = 4;
-    rows = getDotLanes(kind, target) == 16 ? 8 : 6;
-    takesUnsigned = true;
-  } else if (has(PackingKind::Usdot) && op.getInputUnsigned()) {
-    kind = PackingKind::Usdot;
-    step = 4;
-    rows = 8;
-    takesUnsigned = true;
-  } else if (has(PackingKind::Sdot)) {
-    kind = PackingKind::Sdot;
-    step = 4;
-    rows = 8;
-  } else {
-    isWidened = true;
-    bool isX86 = has(PackingKind::Madd);
-    kind = isX86 ? PackingKind::Madd : PackingKind::Outer;
-    step = isX86 ? 2 : 1;
-    rows = target.hasRVV ? 6 : 4;
-  }
-  int64_t lanes = getDotLanes(kind, target);
-  // RISC-V's vectors are groups of registers already.
-  int64_t most =
-      kind == PackingKind::Outer && target.hasRVV ? lanes : 2 * lanes;
-  nr = std::min<int64_t>(most, llvm::alignTo(op.getColumns(), lanes));
-  ArrayRef<int64_t> shape = op.getInit().getType().getShape().drop_back();
-  int64_t known = 1;
-  for (int64_t size : op.getBatched() ? shape.take_back(1) : shape)
-    known *= ShapedType::isDynamic(size) ? rows : size;
-  mr = std::max<int64_t>(1, std::min(rows, known));
-}
-
-/// What becomes of an element of an operand.
-Value ActivationPacker::convert(Value element, bool isUnsigned,
-                                bool isFlipped) {
-  Type wide = b.getI16Type();
-  if (isWidened)
-    return isUnsigned ? arith::ExtUIOp::create(b, wide, element).getResult()
-                      : arith::ExtSIOp::create(b, wide, element).getResult();
-  if (!isFlipped)
-    return element;
-  return arith::XOrIOp::create(
-      b, element, arith::ConstantOp::create(b, b.getI8IntegerAttr(-128)));
+  KernelRequest request = getKernelRequest(op);
+  plan = chooseForActivations(request, target);
+  LLVM_DEBUG(llvm::dbgs() << op.getLoc() << ": m = " << request.shape.m
+                          << ", n = " << request.shape.n
+                          << ", k = " << request.shape.k << ": "
+                          << stringifyEnum(plan.kind) << ", tile " << plan.mr
+                          << "x" << plan.nr << ": " << plan.reason << "\n");
+  isWidened = plan.kind == PackingKind::Madd || plan.kind == PackingKind::Outer;
+  takesUnsigned = plan.kind == PackingKind::Vnni ||
+                  plan.kind == PackingKind::Usdot ||
+                  (plan.kind == PackingKind::Tiles && op.getInputUnsigned());
 }
 
 /// The sums of bytes along an axis, which goes away.
@@ -177,26 +124,11 @@ void ActivationPacker::addToSums(Value lines, ArrayRef<int64_t> dims,
 }
 
 bool ActivationPacker::stageInput(bool isFlipped) {
-  Value input = op.getInput();
-  auto type = cast<RankedTensorType>(input.getType());
-  int64_t channels = llvm::alignTo(op.getDepth(), step);
+  int64_t channels = llvm::alignTo(op.getDepth(), plan.step);
   if (!isWidened && !isFlipped && channels == op.getDepth())
     return false;
-  SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(b, op.getLoc(), input);
-  sizes.back() = b.getIndexAttr(channels);
-  Type stored = isWidened ? Type(b.getI16Type()) : type.getElementType();
-  Value empty = tensor::EmptyOp::create(b, sizes, stored);
-  SmallVector<int64_t> pads(2 * (type.getRank() - 2), 0);
-  auto stage = StageOp::create(b, empty.getType(), input, Value(), empty, pads);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *block = b.createBlock(&stage.getConversion(), {},
-                                 type.getElementType(), op.getLoc());
-    YieldOp::create(
-        b, convert(block->getArgument(0), op.getInputUnsigned(), isFlipped));
-  }
-  op.getInputMutable().set(stage.getResult(0));
+  kernels::stageInput(op, channels,
+                      {op.getInputUnsigned(), isWidened, isFlipped});
   return true;
 }
 
@@ -207,10 +139,11 @@ void ActivationPacker::packWeights(bool isFlipped) {
     weights = tensor::CollapseShapeOp::create(b, weights, parts);
   }
   auto type = cast<RankedTensorType>(weights.getType());
-  auto packing = PackingAttr::get(op.getContext(), /*groups=*/1,
-                                  llvm::alignTo(op.getDepth(), step),
-                                  op.getColumns(), mr, nr, step, kind,
-                                  /*halves=*/false, run);
+  bool isAmx = plan.kind == PackingKind::Tiles;
+  auto packing = PackingAttr::get(
+      op.getContext(), /*groups=*/1, llvm::alignTo(op.getDepth(), plan.step),
+      op.getColumns(), plan.mr, plan.nr, plan.step, plan.kind, /*halves=*/false,
+      isAmx ? op.getDepth() : 0);
   SmallVector<int64_t> shape(type.getShape().drop_back(2));
   shape.push_back(packing.getSize());
   Type stored = isWidened ? Type(b.getI16Type()) : type.getElementType();
@@ -222,7 +155,8 @@ void ActivationPacker::packWeights(bool isFlipped) {
     Block *block = b.createBlock(&packed.getConversion(), {},
                                  type.getElementType(), op.getLoc());
     YieldOp::create(
-        b, convert(block->getArgument(0), op.getWeightsUnsigned(), isFlipped));
+        b, convertElement(b, block->getArgument(0),
+                          {op.getWeightsUnsigned(), isWidened, isFlipped}));
   }
   op.getWeightsMutable().set(packed.getResult(0));
   op.setPackingAttr(packing);
@@ -232,7 +166,7 @@ bool ActivationPacker::pack() {
   choose();
   bool leftFlips = !isWidened && op.getInputUnsigned() != takesUnsigned;
   bool rightFlips =
-      !isWidened && op.getWeightsUnsigned() && kind != PackingKind::Tiles;
+      !isWidened && op.getWeightsUnsigned() && plan.kind != PackingKind::Tiles;
   Value left = op.getInput(), right = op.getWeights();
   int64_t rank = op.getInit().getType().getRank();
   // With a = a' + p and b = b' + q: sum ab = sum a'b' + p sum b + q sum a - K p

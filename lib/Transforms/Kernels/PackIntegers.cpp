@@ -1,19 +1,14 @@
-// Chooses the dot step for a contraction of integers, packs its weights and
-// stages its input.
-//
-// A processor with a dot product of bytes uses it, or products of tiles where
-// they are modelled to take less time. x86 without one has three
-// exact ways: widening to 16 bits, pairs of bytes where the weights prove that
-// their products fit 16 bits, and windowed quads; the one with the least
-// modelled cost is taken. Everything else multiplies in 16 bits.
+// Packs constant weights of integers for the micro-kernel that
+// MicroKernelChoice.cpp picks, and stages the input for it: widened, of another
+// sign, padded, or with channels filled up to whole steps.
 
 #include "PackIntegers.h"
-#include "DotSteps.h"
+#include "MicroKernelChoice.h"
 #include "OnnxQuant/Support/DotCost.h"
 #include "OnnxQuant/Support/QuadWindows.h"
 #include "PackedConstants.h"
-#include "TileChoice.h"
-#include "Winograd.h"
+#include "StagedInput.h"
+#include "Winograd/Winograd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -21,6 +16,9 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Threading.h"
+#include "llvm/Support/Debug.h"
+
+#define DEBUG_TYPE "onnxq-pack-weights"
 
 using namespace mlir;
 using namespace onnxquant;
@@ -28,13 +26,6 @@ using namespace onnxquant::kernels;
 using namespace onnxquant::onnxq;
 
 namespace {
-/// How a contraction is computed.
-struct DotPlan {
-  PackingKind kind;
-  /// Products of a step, rows and columns of a tile.
-  int64_t depth, mr, nr;
-};
-
 class IntegerPacker {
 public:
   IntegerPacker(ContractOp op, const TargetInfo &target, bool winograd)
@@ -44,20 +35,10 @@ public:
 
 private:
   LogicalResult readWeights();
+  int64_t packQuads();
+  SmallVector<WinogradOption> findTransforms();
   void choose();
-  void chooseAmongBytes();
-  void chooseWay();
-  /// A way to transform, how many tiles it has and what it costs.
-  struct Transform {
-    WinogradTile tile;
-    int64_t tiles, cost;
-  };
-  std::optional<Transform> findTransform();
-  int64_t getPlainCost();
-  bool prefersMatrices();
-  bool choosesTiles();
   void chooseRun(bool isStaged);
-  void setPlan(PackingKind kind, int64_t depth, int64_t mr, int64_t vectors);
   bool stageInput();
   Value transformFilters(Value stored);
   void packWeights();
@@ -67,13 +48,13 @@ private:
     int64_t bits = cast<KernelOpInterface>(op.getOperation())
                        .getAccumulatorType()
                        .getIntOrFloatBitWidth();
-    return getDotLanes(plan.kind, target) * 32 / bits * plan.depth;
+    return getVectorLanes(plan.kind, target) * 32 / bits * plan.step;
   }
   PackingAttr getPacking() {
     return PackingAttr::get(op.getContext(), groups, taps * channels, columns,
                             plan.mr, plan.nr,
-                            plan.kind == PackingKind::Quads ? 1 : plan.depth,
-                            plan.kind, isHalves, run);
+                            plan.kind == PackingKind::Quads ? 1 : plan.step,
+                            plan.kind, isInt4, run);
   }
   WeightShape getShape() const {
     return {groups, taps / tapsOfRun, channels * tapsOfRun, columns};
@@ -82,7 +63,6 @@ private:
   void padChannels();
   /// Makes neighbouring taps of few channels one run of single channels.
   bool joinTaps();
-  bool joinsTaps(int64_t depth);
   void joinColumns();
 
   ContractOp op;
@@ -91,17 +71,16 @@ private:
   bool winograd;
   bool isWide = false;
   /// Whether weights are stored in four bits.
-  bool isHalves = false;
+  bool isInt4 = false;
   std::vector<int16_t> weights;
   /// The same, where they fit.
   std::vector<int8_t> narrow;
   int64_t groups = 1, taps = 1, channels = 0, columns = 0;
   /// Taps that are filled up to whole steps together.
   int64_t tapsOfRun = 1;
-  DotPlan plan{};
+  KernelChoice plan{};
   /// Products of tiles: elements that follow each other.
   int64_t run = 0;
-  WinogradTile tile;
   std::vector<QuadPanel> quads;
 };
 } // namespace
@@ -124,7 +103,7 @@ LogicalResult IntegerPacker::readWeights() {
 }
 
 void IntegerPacker::padChannels() {
-  int64_t wide = llvm::alignTo(channels, plan.depth);
+  int64_t wide = llvm::alignTo(channels, plan.step);
   if (plan.kind == PackingKind::Quads || wide == channels)
     return;
   std::vector<int16_t> padded(groups * taps * wide * columns, 0);
@@ -135,20 +114,15 @@ void IntegerPacker::padChannels() {
   channels = wide;
 }
 
-/// Whether steps of `depth` go through neighbouring taps.
-bool IntegerPacker::joinsTaps(int64_t depth) {
-  return channels % depth != 0 && groups == 1 && !op.getKernel().empty() &&
-         op.getKernel().back() > 1 && op.getDilations().back() == 1;
-}
-
 /// A window's row of taps is contiguous if channels are seen as columns: so
 /// only its end is filled up to a whole step, not every tap.
 bool IntegerPacker::joinTaps() {
-  if (plan.kind == PackingKind::Quads || !joinsTaps(plan.depth))
+  if (plan.kind == PackingKind::Quads ||
+      !getContractShape(op).joinsTaps(plan.step))
     return false;
   int64_t spatial = op.getKernel().size();
   int64_t length = op.getKernel().back() * channels;
-  int64_t wide = llvm::alignTo(length, plan.depth);
+  int64_t wide = llvm::alignTo(length, plan.step);
   int64_t rows = taps / op.getKernel().back();
   std::vector<int16_t> joined(rows * wide * columns, 0);
   for (int64_t row = 0; row < rows; ++row)
@@ -204,231 +178,67 @@ void IntegerPacker::joinColumns() {
 // Choice
 //===----------------------------------------------------------------------===//
 
-/// The rows of a contraction's output; many if they aren't known.
-static int64_t countRows(ContractOp op) {
-  int64_t rows = 1;
-  for (int64_t size : op.getInit().getType().getShape().drop_back())
-    rows *= ShapedType::isDynamic(size) ? 1024 : size;
-  return std::max<int64_t>(rows, 1);
-}
-
-/// The rows of a tile of AVX-512's dot products: fewer than eight where the
-/// last tile would repeat many of them.
-static int64_t chooseRows(int64_t rows) {
-  constexpr int64_t most = 8, least = 6;
-  // Half a cycle per row and vector, and what a step takes besides.
-  auto getCost = [&](int64_t tall) {
-    return llvm::divideCeil(rows, tall) * (2 * tall + 1);
-  };
-  int64_t best = most;
-  for (int64_t tall = most - 1; tall >= least; --tall)
-    // More rows read the weights less often.
-    if (100 * getCost(tall) < 97 * getCost(best))
-      best = tall;
-  return best;
-}
-
-void IntegerPacker::setPlan(PackingKind kind, int64_t depth, int64_t mr,
-                            int64_t vectors) {
-  int64_t lanes = getDotLanes(kind, target);
-  int64_t nr =
-      std::min<int64_t>(vectors * lanes, llvm::alignTo(columns, lanes));
-  // Narrow panels leave registers for more rows.
-  if (nr < vectors * lanes)
-    mr = std::min<int64_t>(2 * mr, 8);
-  plan = {kind, depth, std::min(mr, countRows(op)), nr};
-}
-
 /// Whether there are many weights, and four bits are enough for each.
-static bool fitHalves(ArrayRef<int8_t> weights) {
-  constexpr size_t many = 4096;
-  return weights.size() >= many && llvm::all_of(weights, [](int8_t weight) {
+static bool fitInt4(ArrayRef<int8_t> weights) {
+  return static_cast<int64_t>(weights.size()) >= tuning::manyInt4Weights &&
+         llvm::all_of(weights, [](int8_t weight) {
            return weight >= -8 && weight <= 7;
          });
 }
 
-/// x86 without a dot product: the cheapest exact way.
-void IntegerPacker::chooseAmongBytes() {
-  setPlan(PackingKind::Madd, 2, 4, 2);
-  int64_t padded = llvm::alignTo(channels, 4);
-  if (groups > 1 && padded != channels)
-    return;
-  // Weights of neighbouring taps are pairs where taps are joined.
-  WeightShape shape = getShape(), joined = shape;
-  if (joinsTaps(4)) {
-    int64_t length = op.getKernel().back();
-    joined = {groups, taps / length, channels * length, columns};
-  }
-  if (pairsStayInBound(narrow, joined))
-    setPlan(PackingKind::Pairs, 4, 4, 2);
-  if (isHalves || channels < quadRows || columns < quadColumns ||
-      countRows(op) < 4)
-    return;
-  int64_t others =
-      costOfBundles(shape, plan.kind == PackingKind::Pairs ? DotKind::Pairs
-                                                           : DotKind::Widened);
-  // What quads cost at least.
-  if (shape.rows() / 8 * dotcost::doubleQuad + dotcost::quadTile >= others)
-    return;
-  quads = packQuadPanels(narrow, shape,
-                         [&](int64_t count, function_ref<void(int64_t)> body) {
-                           parallelFor(op.getContext(), 0, count,
-                                       [&](size_t panel) { body(panel); });
-                         });
+/// Windowed quads of all panels, and what a tile of them costs.
+int64_t IntegerPacker::packQuads() {
+  if (quads.empty())
+    quads =
+        packQuadPanels(narrow, getShape(),
+                       [&](int64_t count, function_ref<void(int64_t)> body) {
+                         parallelFor(op.getContext(), 0, count,
+                                     [&](size_t panel) { body(panel); });
+                       });
   int64_t cost = 0;
   for (const QuadPanel &panel : quads)
     cost += costOfQuads(panel);
-  if (cost < others * static_cast<int64_t>(quads.size()))
-    plan = {PackingKind::Quads, quadRows, 4, quadColumns};
+  return cost;
 }
 
-/// The modelled cost of the plan on x86 without a dot product.
-int64_t IntegerPacker::getPlainCost() {
-  WeightShape shape = getShape();
-  int64_t panels = panelCount(shape, {quadColumns, 1});
-  int64_t tiles = llvm::divideCeil(countRows(op), 4);
-  if (plan.kind != PackingKind::Quads)
-    return tiles * panels *
-           costOfBundles(shape, plan.kind == PackingKind::Pairs
-                                    ? DotKind::Pairs
-                                    : DotKind::Widened);
-  int64_t cost = 0;
-  for (const QuadPanel &panel : quads)
-    cost += costOfQuads(panel);
-  return tiles * cost;
-}
-
-/// The tiles whose products are summed at a time: more than four, for which
-/// registers are scarce, where the last ones would repeat many.
-static int64_t chooseTransformRows(int64_t tiles) {
-  constexpr int64_t least = 4, most = 6;
-  auto getCost = [&](int64_t rows) {
-    return llvm::divideCeil(tiles, rows) * (16 * rows + rows - least);
-  };
-  int64_t best = least;
-  for (int64_t rows = least + 1; rows <= most; ++rows)
-    if (getCost(rows) < getCost(best))
-      best = rows;
-  return std::clamp<int64_t>(tiles, 1, best);
-}
-
-/// Bytes of weights for tiles of 4x4 places, which are eight times as large as
-/// they would be untransformed.
-static constexpr int64_t mostLargeWeights = 1280 * 1024;
-
-/// The cheapest tile to transform 3x3 windows with, on x86 without a dot
-/// product; none if there is none.
-std::optional<IntegerPacker::Transform> IntegerPacker::findTransform() {
-  if (!winograd || isHalves || target.hasAVX512 ||
-      getDotLanes(PackingKind::Madd, target) == 0 ||
-      getDotLanes(PackingKind::Vnni, target) != 0)
-    return std::nullopt;
-  std::optional<Transform> best;
+/// Transforms that are exact, and worth the memory.
+SmallVector<WinogradOption> IntegerPacker::findTransforms() {
+  SmallVector<WinogradOption> options;
   for (WinogradTile tile : {WinogradTile{2}, WinogradTile{4}}) {
     int64_t bytes = tile.numbers() * channels * columns * 2;
-    if (!canTransform(op, weights, tile) ||
-        (tile.out > 2 && bytes > mostLargeWeights))
+    if (!winograd || !canTransform(op, weights, tile) ||
+        (tile.out > 2 && bytes > tuning::mostLargeWinogradBytes))
       continue;
-    int64_t tiles = countWinogradTiles(op, tile);
-    if (tiles < 0)
-      tiles = llvm::divideCeil(countRows(op), tile.out * tile.out);
-    int64_t cost = costOfWinograd(getShape(), tile.out, tiles);
-    if (!best || cost < best->cost)
-      best = {tile, tiles, cost};
+    int64_t places = tile.out * tile.out;
+    options.push_back(
+        {tile.out, countWinogradTiles(op, tile).value_or(llvm::divideCeil(
+                       getContractShape(op).getRows(), places))});
   }
-  return best;
-}
-
-/// Chooses between plain sums and the transform.
-void IntegerPacker::chooseWay() {
-  std::optional<Transform> transform = findTransform();
-  if (!transform)
-    return choose();
-  // No other way costs less than quads of all weights.
-  WeightShape shape = getShape();
-  int64_t least = llvm::divideCeil(countRows(op), 4) *
-                  panelCount(shape, {quadColumns, 1}) *
-                  (shape.rows() / 8 * dotcost::doubleQuad + dotcost::quadTile);
-  if (transform->cost >= least) {
-    choose();
-    if (transform->cost >= getPlainCost())
-      return;
-  }
-  setPlan(PackingKind::Winograd, 2, 4, 2);
-  plan.mr = chooseTransformRows(transform->tiles);
-  tile = transform->tile;
-}
-
-/// AArch64: whether products of small matrices take fewer instructions than dot
-/// products.
-bool IntegerPacker::prefersMatrices() {
-  if (isHalves || getDotLanes(PackingKind::Usmmla, target) == 0 ||
-      (groups > 1 && channels % 8 != 0))
-    return false;
-  // Steps fill up channels, or rows of taps.
-  auto count = [&](int64_t depth) {
-    int64_t length = joinsTaps(depth) ? op.getKernel().back() : 1;
-    return taps / length * llvm::alignTo(channels * length, depth);
-  };
-  int64_t rows = std::min<int64_t>(4, countRows(op));
-  int64_t width = std::min<int64_t>(16, llvm::alignTo(columns, 4));
-  return countMatrices(rows, width, count(8)) <
-         countDots(rows, width, count(4));
-}
-
-/// x86: whether products of tiles take less time than dot products.
-bool IntegerPacker::choosesTiles() {
-  if (isHalves)
-    return false;
-  int64_t wide = llvm::alignTo(channels, 4), row = 1;
-  bool isJoined = joinsTaps(4);
-  bool isStaged = wide != channels ||
-                  llvm::any_of(op.getPads(), [](int64_t p) { return p > 0; });
-  if (isJoined || (isStaged && groups == 1 && !op.getKernel().empty() &&
-                   op.getDilations().back() == 1))
-    row = op.getKernel().back();
-  int64_t length = isJoined ? llvm::alignTo(row * channels, 4) : row * wide;
-  return prefersTiles(op, target, taps / row * length, length);
+  return options;
 }
 
 void IntegerPacker::choose() {
-  Type element = op.getInput().getType().getElementType();
-  bool isBytes = element.isInteger(8) && !isWide;
-  bool isLong = cast<KernelOpInterface>(op.getOperation())
-                    .getAccumulatorType()
-                    .isInteger(64);
-  // Groups whose channels no step divides.
-  bool isEven = groups == 1 || channels % 2 == 0;
-  bool isFours = groups == 1 || channels % 4 == 0;
-  if (isBytes && isFours) {
-    if (choosesTiles())
-      return setPlan(PackingKind::Tiles, 4, 32, 2);
-    if (getDotLanes(PackingKind::Vnni, target) == 16)
-      return setPlan(PackingKind::Vnni, 4, chooseRows(countRows(op)), 2);
-    if (getDotLanes(PackingKind::Vnni, target) == 8)
-      return setPlan(PackingKind::Vnni, 4, 6, 2);
-    if (prefersMatrices())
-      return setPlan(op.getInputUnsigned() ? PackingKind::Usmmla
-                                           : PackingKind::Smmla,
-                     8, 4, 4);
-    // One row fills no pipeline with two vectors of sums.
-    int64_t vectors = countRows(op) == 1 ? 8 : 2;
-    if (getDotLanes(PackingKind::Usdot, target) && op.getInputUnsigned())
-      return setPlan(PackingKind::Usdot, 4, 8, vectors);
-    if (getDotLanes(PackingKind::Sdot, target))
-      return setPlan(PackingKind::Sdot, 4, 8, vectors);
+  KernelRequest request = getKernelRequest(op);
+  request.weightBits = isWide ? 16 : 8;
+  request.fitsInt4 = isInt4;
+  // Weights of neighbouring taps are pairs where taps are joined.
+  WeightShape pairs = getShape();
+  if (request.shape.joinsTaps(4)) {
+    int64_t length = request.shape.rowTaps;
+    pairs = {groups, taps / length, channels * length, columns};
   }
-  if (isBytes && isEven && getDotLanes(PackingKind::Pairs, target))
-    return chooseAmongBytes();
-  if (isEven && !isLong && getDotLanes(PackingKind::Madd, target))
-    return setPlan(PackingKind::Madd, 2, 4, 2);
-  if (target.hasRVV)
-    setPlan(PackingKind::Outer, 1, 6, countRows(op) == 1 ? 4 : 1);
-  else
-    setPlan(PackingKind::Outer, 1, 4, countRows(op) == 1 ? 4 : 2);
-  // Sums of 64 bits fill vectors twice as fast.
-  if (isLong)
-    plan.nr = std::max<int64_t>(plan.nr / 2, 1);
+  request.pairsFit = !isWide && pairsStayInBound(narrow, pairs);
+  auto getQuadCost = [&] { return packQuads(); };
+  if (!isWide)
+    request.getQuadCost = getQuadCost;
+  SmallVector<WinogradOption> transforms = findTransforms();
+  request.transforms = transforms;
+  plan = chooseMicroKernel(request, target);
+  LLVM_DEBUG(llvm::dbgs() << op.getLoc() << ": m = " << request.shape.m
+                          << ", n = " << columns << ", k = " << taps * channels
+                          << ", groups = " << groups << ": "
+                          << stringifyEnum(plan.kind) << ", tile " << plan.mr
+                          << "x" << plan.nr << ": " << plan.reason << "\n");
 }
 
 //===----------------------------------------------------------------------===//
@@ -478,72 +288,28 @@ void IntegerPacker::correctSums(int64_t offset) {
   acc.replaceAllUsesExcept(sum, sum);
 }
 
+/// Whether the input is staged.
 bool IntegerPacker::stageInput() {
-  Value input = op.getInput();
-  auto type = cast<RankedTensorType>(input.getType());
+  auto type = cast<RankedTensorType>(op.getInput().getType());
   Type element = type.getElementType();
-  int64_t rank = type.getRank(), spatial = op.getKernel().size();
-  bool isUnsigned = op.getInputUnsigned();
-  bool isWidened = needsWide(plan.kind) && !element.isInteger(16);
-  bool isFlipped = isUnsigned ? !isWidened && !needsUnsigned(plan.kind)
-                              : needsUnsigned(plan.kind);
-  // Tiles are multiplied with whichever sign.
-  isFlipped &= plan.kind != PackingKind::Tiles;
+  ElementForm form;
+  form.isUnsigned = op.getInputUnsigned();
+  form.isWidened = needsWide(plan.kind) && !element.isInteger(16);
+  // AMX multiplies with whichever sign.
+  if (plan.kind != PackingKind::Tiles)
+    form.isFlipped = form.isUnsigned
+                         ? !form.isWidened && !needsUnsigned(plan.kind)
+                         : needsUnsigned(plan.kind);
   bool isPadded = llvm::any_of(op.getPads(), [](int64_t p) { return p > 0; });
-  if (!isFlipped && !isWidened && !isPadded &&
-      channels * groups == type.getDimSize(rank - 1))
+  if (!form.isFlipped && !form.isWidened && !isPadded &&
+      channels * groups == type.getShape().back())
     return false;
-
-  SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(b, op.getLoc(), input);
-  SmallVector<int64_t> pads(2 * (rank - 2), 0);
-  for (int64_t i = 0; i < spatial; ++i) {
-    pads[i] = op.getPads()[i];
-    pads[spatial + i] = op.getPads()[spatial + i];
-    int64_t both = pads[i] + pads[spatial + i];
-    OpFoldResult &size = sizes[i + 1];
-    if (auto known = getConstantIntValue(size))
-      size = b.getIndexAttr(*known + both);
-    else
-      size = arith::AddIOp::create(b, cast<Value>(size),
-                                   arith::ConstantIndexOp::create(b, both))
-                 .getResult();
-  }
-  sizes.back() = b.getIndexAttr(channels * groups);
-
-  // What becomes of an element, also of one of the border.
-  Type stored = isWidened ? Type(b.getI16Type()) : element;
-  auto convert = [&](Value x) -> Value {
-    if (isWidened)
-      return isUnsigned ? arith::ExtUIOp::create(b, stored, x).getResult()
-                        : arith::ExtSIOp::create(b, stored, x).getResult();
-    if (!isFlipped)
-      return x;
-    int64_t top = int64_t(1) << (stored.getIntOrFloatBitWidth() - 1);
-    Value mask = arith::ConstantOp::create(b, b.getIntegerAttr(stored, -top));
-    return arith::XOrIOp::create(b, x, mask);
-  };
-  Value pad = op.getPad();
-  if (!pad && isFlipped)
-    pad = arith::ConstantOp::create(b, b.getZeroAttr(element));
-  if (pad)
-    pad = convert(pad);
-  Value empty = tensor::EmptyOp::create(b, sizes, stored);
-  auto stage = StageOp::create(b, empty.getType(), input, pad, empty, pads);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *block =
-        b.createBlock(&stage.getConversion(), {}, element, op.getLoc());
-    YieldOp::create(b, convert(block->getArgument(0)));
-  }
-  op.getInputMutable().set(stage.getResult(0));
-  op.setPads(SmallVector<int64_t>(2 * spatial, 0));
-  op.getPadMutable().clear();
-  if (isFlipped) {
+  kernels::stageInput(op, channels * groups, form);
+  if (form.isFlipped) {
     // What was x is x + 128 now, or x - 128; 32768 for 16 bits.
     int64_t offset = int64_t(1) << (element.getIntOrFloatBitWidth() - 1);
-    correctSums(isUnsigned ? offset : -offset);
-    op.setInputUnsigned(!isUnsigned);
+    correctSums(form.isUnsigned ? offset : -offset);
+    op.setInputUnsigned(!form.isUnsigned);
   }
   return true;
 }
@@ -556,7 +322,8 @@ bool IntegerPacker::stageInput() {
 /// memory that nothing else gets.
 Value IntegerPacker::transformFilters(Value stored) {
   int64_t count = cast<RankedTensorType>(stored.getType()).getNumElements();
-  auto type = RankedTensorType::get(count / 9 * tile.numbers(), b.getI16Type());
+  int64_t numbers = WinogradTile{plan.winogradSide}.numbers();
+  auto type = RankedTensorType::get(count / 9 * numbers, b.getI16Type());
   Value memory = bufferization::AllocTensorOp::create(b, type, ValueRange{});
   return ExpandOp::create(b, TypeRange(type), stored, memory,
                           getPacking().getPanels())
@@ -573,13 +340,32 @@ void IntegerPacker::chooseRun(bool isStaged) {
                       : channels;
 }
 
+/// Rows of weights in the chunks of runs that AMX multiplies: where a chunk
+/// begins earlier, zeros take the place of those that the one before has.
+static std::vector<int16_t> cutRuns(ArrayRef<int16_t> weights,
+                                    PackingAttr packing) {
+  int64_t run = packing.getRun(), chunk = packing.getChunk(),
+          chunks = packing.getChunks(), columns = packing.getColumns();
+  int64_t runs = packing.getGroups() * packing.getDepth() / run;
+  std::vector<int16_t> cut(runs * chunks * chunk * columns, 0);
+  for (int64_t i = 0; i < runs; ++i)
+    for (int64_t k = 0; k < run; ++k) {
+      int64_t number = std::min(k / chunk, chunks - 1);
+      int64_t first = std::min(number * chunk, run - chunk);
+      std::copy_n(weights.begin() + (i * run + k) * columns, columns,
+                  cut.begin() +
+                      ((i * chunks + number) * chunk + k - first) * columns);
+    }
+  return cut;
+}
+
 void IntegerPacker::packWeights() {
   WeightShape shape = getShape();
-  PanelShape panel = {plan.nr, plan.depth};
+  PanelShape panel = {plan.nr, plan.step};
   Value payload;
   if (plan.kind == PackingKind::Quads) {
     payload = makePayload(b, b.getI8Type(), asBytes(writeQuads(quads, shape)));
-  } else if (isWide || (plan.kind == PackingKind::Outer && !isHalves)) {
+  } else if (isWide || (plan.kind == PackingKind::Outer && !isInt4)) {
     std::vector<int16_t> packed(packedSize(shape, panel));
     packPanels<int16_t, int16_t>(weights, shape, panel, packed);
     payload = makePayload(b, b.getI16Type(), asBytes(packed));
@@ -591,7 +377,7 @@ void IntegerPacker::packWeights() {
     }
     std::vector<int8_t> packed(packedSize(shape, panel));
     packPanels<int16_t, int8_t>(weights, shape, panel, packed);
-    if (isHalves)
+    if (isInt4)
       packed = packHalves(packed, getVector());
     payload = makePayload(b, b.getI8Type(), asBytes(packed));
   }
@@ -609,8 +395,8 @@ FailureOr<bool> IntegerPacker::pack() {
     return failure();
   if (!isWide)
     narrow.assign(weights.begin(), weights.end());
-  isHalves = fitHalves(narrow);
-  chooseWay();
+  isInt4 = fitInt4(narrow);
+  choose();
   // The transform reads its input as it is, and what is around it.
   if (plan.kind == PackingKind::Winograd) {
     packWeights();

@@ -1,5 +1,5 @@
-// Packs contractions of integers: which dot step, which tile, and what the
-// input has to be like for it.
+// Packs the B of contractions of integers for the micro-kernel that is chosen,
+// and stages A for it.
 
 #ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_PACKINTEGERS_H
 #define ONNXQUANT_LIB_TRANSFORMS_KERNELS_PACKINTEGERS_H
@@ -15,8 +15,8 @@ namespace onnxquant::kernels {
 llvm::FailureOr<bool> packIntegers(onnxq::ContractOp op,
                                    const TargetInfo &target, bool winograd);
 
-/// Packs codes of four bits, and their scales and zeros.
-llvm::LogicalResult packCodes(onnxq::ContractOp op, const TargetInfo &target);
+/// Packs int4 weights of floats, and their scales and zeros.
+llvm::LogicalResult packInt4(onnxq::ContractOp op, const TargetInfo &target);
 
 /// The same as packIntegers for weights that are only known at run time: they
 /// are packed then.

@@ -2,12 +2,14 @@
 // Enters and leaves: kernels on tensors. Nothing is packed at run time that is
 // known now.
 
+#include "ContractShape.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "PackIntegers.h"
-#include "PackWindows.h"
 #include "RegisterTile.h"
-#include "Winograd.h"
+#include "StagedInput.h"
+#include "Windows/PackWindows.h"
+#include "Winograd/Winograd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -24,10 +26,6 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnxq;
-
-/// With fewer channels than these a tap's run is too short for a padded input
-/// to be read where it is.
-static constexpr int64_t minRun = 24;
 
 /// The f32 elements of a constant; none if they have no plain form.
 static std::optional<std::vector<float>> readFloats(Value value) {
@@ -81,53 +79,6 @@ static Value makePacked(ImplicitLocOpBuilder &b, ArrayRef<float> packed) {
   return arith::ConstantOp::create(b, elements);
 }
 
-/// The rows that a contraction's weights are multiplied with, -1 if they aren't
-/// known.
-static int64_t countRows(ContractOp op) {
-  int64_t rows = 1;
-  ArrayRef<int64_t> shape = op.getInit().getType().getShape().drop_back();
-  for (int64_t size : op.getBatched() ? shape.take_back(1) : shape) {
-    if (ShapedType::isDynamic(size))
-      return -1;
-    rows *= size;
-  }
-  return rows;
-}
-
-/// Puts the padding around the input of a contraction.
-static void stageInput(ContractOp op) {
-  ImplicitLocOpBuilder b(op.getLoc(), op);
-  Value input = op.getInput();
-  auto type = cast<RankedTensorType>(input.getType());
-  SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(b, op.getLoc(), input);
-  int64_t spatial = op.getKernel().size();
-  ArrayRef<int64_t> pads = op.getPads();
-  for (int64_t i = 0; i < spatial; ++i) {
-    int64_t both = pads[i] + pads[spatial + i];
-    OpFoldResult &size = sizes[i + 1];
-    if (auto known = getConstantIntValue(size))
-      size = b.getIndexAttr(*known + both);
-    else
-      size = arith::AddIOp::create(b, cast<Value>(size),
-                                   arith::ConstantIndexOp::create(b, both))
-                 .getResult();
-  }
-  Value empty = tensor::EmptyOp::create(b, sizes, type.getElementType());
-  auto stage = StageOp::create(b, empty.getType(), input, op.getPad(), empty,
-                               op.getPads());
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *block =
-        b.createBlock(&stage.getConversion(), {},
-                      getRegionType(type.getElementType()), op.getLoc());
-    YieldOp::create(b, block->getArgument(0));
-  }
-  op.getInputMutable().set(stage.getResult(0));
-  op.setPads(SmallVector<int64_t>(2 * spatial, 0));
-  op.getPadMutable().clear();
-}
-
 /// Whether a contraction has weights that are packed now.
 static bool isKnown(ContractOp op) {
   return !op.getBatched() && matchPattern(op.getWeights(), m_Constant());
@@ -171,7 +122,7 @@ struct PackWeights : public onnxquant::impl::PackWeightsBase<PackWeights> {
         continue;
       }
       if (op.getScales()) {
-        if (failed(kernels::packCodes(op, target)))
+        if (failed(kernels::packInt4(op, target)))
           return signalPassFailure();
         ++numPacked;
         continue;
@@ -179,8 +130,8 @@ struct PackWeights : public onnxquant::impl::PackWeightsBase<PackWeights> {
       packFloats(op, target);
       bool isPadded =
           llvm::any_of(op.getPads(), [](int64_t pad) { return pad > 0; });
-      if (isPadded && op.getChannels() < minRun) {
-        stageInput(op);
+      if (isPadded && op.getChannels() < kernels::tuning::minRunOfFloats) {
+        kernels::stageInput(op, op.getInput().getType().getShape().back(), {});
         ++numStaged;
       }
     }
@@ -199,11 +150,10 @@ private:
     if (!op.getBatched())
       weights = readFloats(op.getWeights());
     bool isTransformed = weights && winograd && kernels::suitsWinograd(op);
-    kernels::RegisterTile tile = kernels::chooseTile(
-        target,
-        isTransformed ? kernels::countWinogradTiles(op, kernels::WinogradTile())
-                      : countRows(op),
-        op.getColumns());
+    kernels::ContractShape shape = kernels::getContractShape(op);
+    if (isTransformed)
+      shape.m = kernels::countWinogradTiles(op, kernels::WinogradTile());
+    kernels::RegisterTile tile = kernels::chooseTile(target, shape.m, shape.n);
     PackingKind kind = isTransformed ? PackingKind::Winograd
                        : weights     ? PackingKind::Fma
                                      : PackingKind::Rows;

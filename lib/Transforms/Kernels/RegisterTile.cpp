@@ -1,21 +1,13 @@
 // Chooses register tiles by a model of what a step of the sum costs.
 
 #include "RegisterTile.h"
+#include "Tuning.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
 using namespace onnxquant;
 using namespace onnxquant::kernels;
-
-/// Cycles until a multiply-add's result can be added to.
-static constexpr double latency = 4;
-/// Loop control of a step, and what a vector of weights costs for being read
-/// from the second level of cache.
-static constexpr double overhead = 0.25;
-static constexpr double weightOverhead = 0.15;
-/// Rows that are taken for many if their number isn't known.
-static constexpr int64_t manyRows = 4096;
 
 int64_t kernels::getTileLanes(const TargetInfo &target) {
   return target.lanes() * (target.hasRVV ? 4 : 1);
@@ -49,14 +41,15 @@ bool kernels::hasRoomForNext(const TargetInfo &target, int64_t rows,
 
 static double getStepCost(int64_t rows, int64_t vectors) {
   double work = rows * vectors * 0.5, loads = (rows + vectors) * 0.5;
-  return std::max({work, loads, latency}) + overhead + vectors * weightOverhead;
+  return std::max({work, loads, tuning::fmaLatency}) + tuning::stepOverhead +
+         vectors * tuning::vectorOverhead;
 }
 
-RegisterTile kernels::chooseTile(const TargetInfo &target, int64_t rows,
-                                 int64_t columns) {
+RegisterTile kernels::chooseTile(const TargetInfo &target,
+                                 std::optional<int64_t> rows, int64_t columns) {
   // A single column would leave all lanes but one empty.
   int64_t lanes = columns == 1 ? 1 : getTileLanes(target);
-  int64_t count = rows < 0 ? manyRows : std::max<int64_t>(rows, 1);
+  int64_t count = std::max<int64_t>(rows.value_or(tuning::dynamicRows), 1);
   RegisterTile best = {1, lanes};
   double least = 0;
   for (int64_t vectors = 1; vectors <= 8; ++vectors) {

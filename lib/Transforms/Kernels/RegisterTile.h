@@ -4,6 +4,7 @@
 #define ONNXQUANT_LIB_TRANSFORMS_KERNELS_REGISTERTILE_H
 
 #include "OnnxQuant/Support/TargetInfo.h"
+#include <optional>
 
 namespace onnxquant::kernels {
 
@@ -15,11 +16,11 @@ struct RegisterTile {
 /// vectors a group of four.
 int64_t getTileLanes(const TargetInfo &target);
 
-/// The tile for a product of `rows` (-1 if that isn't known) by `columns`: the
-/// one with the least modelled time. A step of the sum takes as long as its
+/// The tile for a product of `rows` (none if that isn't known) by `columns`:
+/// the one with the least modelled time. A step of the sum takes as long as its
 /// multiply-adds, its loads, or the latency of one multiply-add, two per cycle
 /// of the former.
-RegisterTile chooseTile(const TargetInfo &target, int64_t rows,
+RegisterTile chooseTile(const TargetInfo &target, std::optional<int64_t> rows,
                         int64_t columns);
 
 /// Whether a tile leaves registers for the weights of the next product, on a

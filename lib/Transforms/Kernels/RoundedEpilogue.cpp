@@ -1,7 +1,6 @@
 // Recognizes and emits rounded epilogues.
 
 #include "RoundedEpilogue.h"
-#include "DotSteps.h"
 #include "NumberBounds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
