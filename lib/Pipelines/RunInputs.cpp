@@ -25,37 +25,63 @@ static Error fail(const Twine &message) {
 // What the model states
 //===----------------------------------------------------------------------===//
 
-std::vector<InputSpec> onnxquant::describeInputs(const onnxq_model &model) {
+static std::vector<InputSpec> describe(ArrayRef<onnxq_tensor_info> infos) {
   std::vector<InputSpec> specs;
-  for (const onnxq_tensor_info &info : ArrayRef(model.inputs, model.num_inputs))
+  for (const onnxq_tensor_info &info : infos)
     specs.push_back({info.name, info.type,
                      std::vector<int64_t>(info.dims, info.dims + info.rank)});
   return specs;
 }
 
+std::vector<InputSpec> onnxquant::describeInputs(const onnxq_model &model) {
+  return describe(ArrayRef(model.inputs, model.num_inputs));
+}
+
+std::vector<InputSpec> onnxquant::describeOutputs(const onnxq_model &model) {
+  return describe(ArrayRef(model.outputs, model.num_outputs));
+}
+
+static InputSpec describe(mlir::Type any, mlir::StringAttr name) {
+  InputSpec spec;
+  if (name)
+    spec.name = name.str();
+  auto type = dyn_cast<mlir::TensorType>(any);
+  if (type)
+    spec.type = onnx::onnxFromElementType(type.getElementType()).value_or(0);
+  if (type && type.hasRank()) {
+    spec.dims.emplace();
+    for (int64_t size : type.getShape())
+      spec.dims->push_back(mlir::ShapedType::isDynamic(size) ? -1 : size);
+  }
+  return spec;
+}
+
+/// The graph of a module; null if it has none.
+static mlir::func::FuncOp findGraph(mlir::ModuleOp module) {
+  if (module.getOps<onnx::EntryPointOp>().empty())
+    return {};
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    if (!function.isExternal())
+      return function;
+  return {};
+}
+
 std::vector<InputSpec> onnxquant::describeInputs(mlir::ModuleOp module) {
   std::vector<InputSpec> specs;
-  auto entries = module.getOps<onnx::EntryPointOp>();
-  for (auto function : module.getOps<mlir::func::FuncOp>()) {
-    if (entries.empty() || function.isExternal())
-      continue;
-    for (mlir::BlockArgument argument : function.getArguments()) {
-      InputSpec spec;
-      if (auto name = function.getArgAttrOfType<mlir::StringAttr>(
-              argument.getArgNumber(), onnx::argNameAttr))
-        spec.name = name.str();
-      auto type = dyn_cast<mlir::TensorType>(argument.getType());
-      if (type)
-        spec.type =
-            onnx::onnxFromElementType(type.getElementType()).value_or(0);
-      if (type && type.hasRank()) {
-        spec.dims.emplace();
-        for (int64_t size : type.getShape())
-          spec.dims->push_back(mlir::ShapedType::isDynamic(size) ? -1 : size);
-      }
-      specs.push_back(std::move(spec));
-    }
-  }
+  if (mlir::func::FuncOp graph = findGraph(module))
+    for (auto [index, type] : llvm::enumerate(graph.getArgumentTypes()))
+      specs.push_back(describe(type, graph.getArgAttrOfType<mlir::StringAttr>(
+                                         index, onnx::argNameAttr)));
+  return specs;
+}
+
+std::vector<InputSpec> onnxquant::describeOutputs(mlir::ModuleOp module) {
+  std::vector<InputSpec> specs;
+  if (mlir::func::FuncOp graph = findGraph(module))
+    for (auto [index, type] : llvm::enumerate(graph.getResultTypes()))
+      specs.push_back(
+          describe(type, graph.getResultAttrOfType<mlir::StringAttr>(
+                             index, onnx::argNameAttr)));
   return specs;
 }
 

@@ -30,6 +30,7 @@ extern const Verb compileVerb;
 extern const Verb debugVerb;
 extern const Verb espVerb;
 extern const Verb evaluateVerb;
+extern const Verb generateVerb;
 extern const Verb infoVerb;
 extern const Verb mergeVerb;
 extern const Verb runVerb;

@@ -20,7 +20,7 @@ using namespace onnxquant::cli;
 static const Verb *const verbs[] = {
     &infoVerb,  &preprocessVerb, &calibrateVerb,   &mergeVerb,   &quantizeVerb,
     &debugVerb, &evaluateVerb,   &sensitivityVerb, &compileVerb, &runVerb,
-    &benchVerb, &testVerb,       &espVerb};
+    &benchVerb, &generateVerb,   &testVerb,        &espVerb};
 
 ArrayRef<const Verb *> onnxquant::cli::allVerbs() { return verbs; }
 

@@ -14,7 +14,7 @@ class ModuleOp;
 
 namespace onnxquant {
 
-/// An input as a model states it.
+/// An input or output as a model states it.
 struct InputSpec {
   std::string name;
   /// ONNX's number of the element type.
@@ -26,6 +26,9 @@ struct InputSpec {
 std::vector<InputSpec> describeInputs(const onnxq_model &model);
 /// The inputs of a module of the `onnx` dialect; empty if it has no graph.
 std::vector<InputSpec> describeInputs(mlir::ModuleOp module);
+/// The outputs, in the same way.
+std::vector<InputSpec> describeOutputs(const onnxq_model &model);
+std::vector<InputSpec> describeOutputs(mlir::ModuleOp module);
 
 /// Reads the tensors of `NAME=FILE` or `FILE`: `.npy`, `.npz` or a TensorProto
 /// `.pb`. Of an archive, NAME is the array's name; without it all arrays are
