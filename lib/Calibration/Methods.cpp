@@ -2,6 +2,7 @@
 
 #include "OnnxQuant/Calibration/Methods.h"
 #include "MethodSupport.h"
+#include "OnnxQuant/Support/Quantization.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -21,6 +22,7 @@ static constexpr std::pair<StringLiteral, CalibrationMethod> names[] = {
     {"entropy", CalibrationMethod::Entropy},
     {"percentile", CalibrationMethod::Percentile},
     {"mse", CalibrationMethod::Mse},
+    {"distribution", CalibrationMethod::Distribution},
     // The name that an early tool gave to averages of samples' extremes.
     {"naive", CalibrationMethod::Average},
 };
@@ -30,7 +32,7 @@ Expected<CalibrationMethod> onnxquant::parseMethod(StringRef name) {
     if (known == name)
       return method;
   return fail("method expects minmax, average, moving-average, entropy, "
-              "percentile or mse, but got '" +
+              "percentile, mse or distribution, but got '" +
               name + "'");
 }
 
@@ -44,7 +46,8 @@ StringRef onnxquant::methodName(CalibrationMethod method) {
 bool onnxquant::needsHistogram(CalibrationMethod method) {
   return method == CalibrationMethod::Entropy ||
          method == CalibrationMethod::Percentile ||
-         method == CalibrationMethod::Mse;
+         method == CalibrationMethod::Mse ||
+         method == CalibrationMethod::Distribution;
 }
 
 Error onnxquant::checkOptions(const MethodOptions &options) {
@@ -98,6 +101,22 @@ static Range entropyRange(const TensorStatistics &statistics,
   return {-edge, edge};
 }
 
+/// The range that float8 numbers have when they deviate as much.
+static Range distributionRange(const Histogram &histogram) {
+  double count = 0, sum = 0, squares = 0;
+  for (int64_t bin = 0; bin < histogram.bins(); ++bin) {
+    auto seen = static_cast<double>(histogram.counts[bin]);
+    double middle = (histogram.edge(bin) + histogram.edge(bin + 1)) / 2;
+    count += seen;
+    sum += seen * middle;
+    squares += seen * middle * middle;
+  }
+  double mean = sum / count;
+  double deviation = std::sqrt(std::max(0.0, squares / count - mean * mean));
+  double top = deviation * float8Greatest / float8Deviation;
+  return {-top, top};
+}
+
 static Expected<Range> rangeOf(const TensorStatistics &statistics,
                                const MethodOptions &options) {
   Range extremes = {statistics.min, statistics.max};
@@ -124,6 +143,8 @@ static Expected<Range> rangeOf(const TensorStatistics &statistics,
     return percentileRange(statistics.histogram, options.percentile);
   case CalibrationMethod::Mse:
     return mseRange(statistics, options);
+  case CalibrationMethod::Distribution:
+    return distributionRange(statistics.histogram);
   }
   return extremes;
 }
@@ -135,6 +156,8 @@ Expected<Range> onnxquant::computeRange(const TensorStatistics &statistics,
   Expected<Range> range = rangeOf(statistics, options);
   if (!range)
     return range.takeError();
+  if (options.method == CalibrationMethod::Distribution)
+    return range;
   // Never beyond what was seen.
   range->min = std::max<double>(range->min, statistics.min);
   range->max = std::min<double>(range->max, statistics.max);

@@ -7,11 +7,16 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::import;
 
+bool import::isKeptWhole(StringRef domain, StringRef opType) {
+  return domain == "com.microsoft" &&
+         (opType == "Attention" || opType == "EmbedLayerNormalization");
+}
+
 LogicalResult import::decomposeNode(StringRef domain, Node &node,
                                     Upgrader &upgrader) {
   for (ArrayRef<DecomposeRule> list :
        {getFusedDecompositions(), getAttentionDecompositions(),
-        getBlockedDecompositions()})
+        getBlockedDecompositions(), getEmbeddingDecompositions()})
     for (const DecomposeRule &rule : list)
       if (rule.opType == node.opType && rule.domain == domain)
         return rule.apply(node, upgrader);

@@ -27,6 +27,15 @@ struct DecomposeRule {
 llvm::ArrayRef<DecomposeRule> getFusedDecompositions();
 llvm::ArrayRef<DecomposeRule> getAttentionDecompositions();
 llvm::ArrayRef<DecomposeRule> getBlockedDecompositions();
+llvm::ArrayRef<DecomposeRule> getEmbeddingDecompositions();
+
+/// Whether a fused operator has a quantized form of its own.
+bool isKeptWhole(llvm::StringRef domain, llvm::StringRef opType);
+
+/// The types that an EmbedLayerNormalization which is kept whole gives; none of
+/// other nodes.
+llvm::SmallVector<mlir::Type>
+typesOfEmbedding(llvm::StringRef domain, const Node &node, Upgrader &upgrader);
 
 /// Applies the rule of a node's operator, if there is one.
 llvm::LogicalResult decomposeNode(llvm::StringRef domain, Node &node,

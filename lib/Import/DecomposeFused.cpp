@@ -1,7 +1,7 @@
 // Takes apart products with what was fused behind them, activations with a
 // bias, and normalizations.
 
-#include "Decompose.h"
+#include "DecomposeHeads.h"
 #include <cmath>
 
 using namespace mlir;
@@ -222,10 +222,6 @@ static Value normalized(Parts &parts, Upgrader &upgrader, Value x, Value scale,
   return parts.mul(y, scale, suffix);
 }
 
-static bool isNamed(const Node &node, size_t result) {
-  return result < node.resultNames.size() && !node.resultNames[result].empty();
-}
-
 /// ONNX Runtime has this operator in ai.onnx at every opset.
 static LogicalResult simplifiedLayerNorm(Node &node, Upgrader &upgrader) {
   std::optional<int64_t> rank = rankOf(upgrader, node.operand(0));
@@ -261,53 +257,6 @@ static LogicalResult skipSimplifiedLayerNorm(Node &node, Upgrader &upgrader) {
   return parts.finish(results);
 }
 
-/// Gathered rows of up to three tables, added and normalized.
-static LogicalResult embedLayerNorm(Node &node, Upgrader &upgrader) {
-  Value ids = node.operand(0), segmentIds = node.operand(1);
-  Value segments = node.operand(4), mask = node.operand(7);
-  Value positionIds = node.operand(8);
-  if (!ids || !node.operand(2) || !node.operand(3) || !node.operand(5))
-    return success();
-  Parts parts(node, upgrader);
-  NamedAttribute rows = parts.attribute("axis", int64_t(0));
-  Value word = parts("Gather", {node.operand(2), ids}, "word", rows);
-  Value position;
-  if (positionIds) {
-    position =
-        parts("Gather", {node.operand(3), positionIds}, "position", rows);
-  } else {
-    Value length = parts.unsqueeze(parts.sizeOf(ids, 1, "length"), {0}, "end");
-    position = parts("Slice",
-                     {node.operand(3), parts.ints({0}, "begin"), length,
-                      parts.ints({0}, "row_axis")},
-                     "position");
-  }
-  Value sum = parts.add(word, position, "sum");
-  if (segmentIds && segments) {
-    Value segment = parts("Gather", {segments, segmentIds}, "segment", rows);
-    sum = parts.add(sum, segment, "embedding");
-  }
-  SmallVector<Value> results(3);
-  results[0] =
-      parts("LayerNormalization", {sum, node.operand(5), node.operand(6)}, "",
-            {parts.attribute("axis", int64_t(-1)),
-             parts.attribute("epsilon", floatOr(node, "epsilon", 1e-12))});
-  Type i32 = upgrader.builder().getI32Type();
-  if (isNamed(node, 1)) {
-    Value ones =
-        mask ? parts("Equal", {mask, parts.scalar(1, i32, "one")}, "is_one")
-             : Value();
-    Value counted =
-        mask ? parts.cast(ones, i32, "ones")
-             : parts.mul(ids, parts.scalar(0, i32, "nothing"), "zeros");
-    results[1] = parts("ReduceSum", {counted, parts.ints({1}, "mask_axis")},
-                       "mask_index", parts.attribute("keepdims", int64_t(0)));
-  }
-  if (isNamed(node, 2))
-    results[2] = sum;
-  return parts.finish(results);
-}
-
 ArrayRef<DecomposeRule> import::getFusedDecompositions() {
   static const DecomposeRule rules[] = {
       {microsoft, "BiasGelu", biasGelu},
@@ -319,7 +268,6 @@ ArrayRef<DecomposeRule> import::getFusedDecompositions() {
       {microsoft, "TransposeMatMul", fusedMatMul},
       {microsoft, "NhwcMaxPool", nhwcMaxPool},
       {microsoft, "SkipSimplifiedLayerNormalization", skipSimplifiedLayerNorm},
-      {microsoft, "EmbedLayerNormalization", embedLayerNorm},
       {standard, "SimplifiedLayerNormalization", simplifiedLayerNorm},
   };
   return rules;

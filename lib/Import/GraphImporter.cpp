@@ -47,10 +47,11 @@ onnxquant::import::namesDefinedIn(const ::onnx_format::GraphProto &graph) {
 }
 
 GraphImporter::GraphImporter(::onnx_format::ModelProto &model, StringRef file,
-                             StringRef folder, MLIRContext *context)
-    : model(model), file(file), externalData(folder), context(context),
-      opBuilder(context), fileLoc(FileLineColLoc::get(context, file, 0, 0)),
-      nodeLoc(fileLoc) {}
+                             StringRef folder, MLIRContext *context,
+                             const ImportOptions &options)
+    : model(model), file(file), options(options), externalData(folder),
+      context(context), opBuilder(context),
+      fileLoc(FileLineColLoc::get(context, file, 0, 0)), nodeLoc(fileLoc) {}
 
 Location GraphImporter::locFor(StringRef nodeName) {
   return NameLoc::get(StringAttr::get(context, nodeName), fileLoc);

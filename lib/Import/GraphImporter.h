@@ -3,6 +3,7 @@
 #ifndef ONNXQUANT_LIB_IMPORT_GRAPHIMPORTER_H
 #define ONNXQUANT_LIB_IMPORT_GRAPHIMPORTER_H
 
+#include "OnnxQuant/Import/Import.h"
 #include "TensorImport.h"
 #include "Upgrade.h"
 #include "llvm/ADT/StringSet.h"
@@ -35,7 +36,8 @@ using Opsets = llvm::StringMap<int64_t>;
 class GraphImporter : public Upgrader {
 public:
   GraphImporter(::onnx_format::ModelProto &model, llvm::StringRef file,
-                llvm::StringRef folder, mlir::MLIRContext *context);
+                llvm::StringRef folder, mlir::MLIRContext *context,
+                const ImportOptions &options);
 
   /// Imports the whole model into `module`.
   llvm::LogicalResult run(mlir::ModuleOp module);
@@ -148,6 +150,7 @@ private:
 
   ::onnx_format::ModelProto &model;
   std::string file;
+  ImportOptions options;
   ExternalData externalData;
   mlir::MLIRContext *context;
   mlir::OpBuilder opBuilder;

@@ -31,13 +31,14 @@ static LogicalResult checkModel(const ::onnx_format::ModelProto &model,
 
 static OwningOpRef<ModuleOp> build(::onnx_format::ModelProto &model,
                                    StringRef file, StringRef folder,
-                                   MLIRContext *context) {
+                                   MLIRContext *context,
+                                   const ImportOptions &options) {
   context->loadDialect<onnxquant::onnx::ONNXDialect, func::FuncDialect>();
   Location loc = locOf(file, context);
   if (failed(checkModel(model, loc)))
     return {};
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  import::GraphImporter importer(model, file, folder, context);
+  import::GraphImporter importer(model, file, folder, context, options);
   if (failed(importer.run(*module)) || failed(verify(*module)))
     return {};
   return module;
@@ -55,7 +56,8 @@ static constexpr const char *parseError =
     "cannot be parsed: it is truncated, nested too deeply, or no ONNX model";
 
 OwningOpRef<ModuleOp> onnxquant::importModel(StringRef path,
-                                             MLIRContext *context) {
+                                             MLIRContext *context,
+                                             const ImportOptions &options) {
   Location loc = locOf(path, context);
   if (llvm::Error error = checkInput(path, FileLimits::model)) {
     emitError(loc) << llvm::toString(std::move(error));
@@ -75,17 +77,18 @@ OwningOpRef<ModuleOp> onnxquant::importModel(StringRef path,
     return {};
   }
   StringRef folder = llvm::sys::path::parent_path(path);
-  return build(model, path, folder.empty() ? "." : folder, context);
+  return build(model, path, folder.empty() ? "." : folder, context, options);
 }
 
 OwningOpRef<ModuleOp> onnxquant::importModel(ArrayRef<char> bytes,
                                              StringRef name, StringRef folder,
-                                             MLIRContext *context) {
+                                             MLIRContext *context,
+                                             const ImportOptions &options) {
   ::onnx_format::ModelProto model;
   google::protobuf::io::ArrayInputStream stream(bytes.data(), bytes.size());
   if (bytes.size() > INT_MAX || !parse(stream, model)) {
     emitError(locOf(name, context), parseError);
     return {};
   }
-  return build(model, name, folder, context);
+  return build(model, name, folder, context, options);
 }

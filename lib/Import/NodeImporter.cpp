@@ -103,7 +103,8 @@ LogicalResult GraphImporter::importNode(::onnx_format::NodeProto &proto,
   if (domain == "ai.onnx" && failed(upgradeNode(node, *this)))
     return failure();
   // What was fused is taken apart, unless subgraphs are part of it.
-  if (regions.empty() && failed(decomposeNode(domain, node, *this)))
+  bool isKept = options.keepFused && isKeptWhole(domain, node.opType);
+  if (regions.empty() && !isKept && failed(decomposeNode(domain, node, *this)))
     return failure();
   SmallVector<Value> results = node.replacement;
   if (results.empty()) {
@@ -281,10 +282,12 @@ GraphImporter::importCustomNode(::onnx_format::NodeProto &proto, Node &node,
   }
   SmallVector<StringRef> names(node.resultNames.begin(),
                                node.resultNames.end());
-  for (StringRef name : names)
-    state.addTypes(name.empty() ? Type(NoneType::get(context))
-                                : UnrankedTensorType::get(
-                                      onnx::UnknownType::get(context)));
+  SmallVector<Type> known = typesOfEmbedding(proto.domain(), node, *this);
+  for (auto [i, name] : llvm::enumerate(names))
+    state.addTypes(name.empty()       ? Type(NoneType::get(context))
+                   : i < known.size() ? known[i]
+                                      : UnrankedTensorType::get(
+                                            onnx::UnknownType::get(context)));
   state.addAttribute(onnx::nodeNameAttr, opBuilder.getStringAttr(node.name));
   state.addAttribute(onnx::resultNamesAttr, opBuilder.getStrArrayAttr(names));
   if (!proto.doc_string().empty())

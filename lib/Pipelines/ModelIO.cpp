@@ -121,9 +121,10 @@ static OwningOpRef<ModuleOp> readEspdl(StringRef path, MLIRContext *context,
 }
 
 OwningOpRef<ModuleOp> onnxquant::readModel(StringRef path, MLIRContext *context,
-                                           Bytecode bytecode, EspForm form) {
+                                           Bytecode bytecode, EspForm form,
+                                           const ImportOptions &options) {
   if (llvm::sys::path::extension(path) == ".onnx")
-    return importModel(path, context);
+    return importModel(path, context, options);
   if (llvm::sys::path::extension(path) == ".espdl")
     return readEspdl(path, context, form);
   Location loc = FileLineColLoc::get(context, path, 0, 0);

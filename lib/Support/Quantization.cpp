@@ -9,7 +9,11 @@
 
 using namespace onnxquant;
 
+static constexpr QuantType float8{8, true, true};
+
 std::string QuantType::str() const {
+  if (isFloat)
+    return "f8e4m3fn";
   return (isSigned ? "s" : "u") + std::to_string(bits);
 }
 
@@ -22,6 +26,7 @@ std::optional<QuantType> QuantType::parse(llvm::StringRef text) {
       .Cases({"s16", "i16", "int16", "qint16"}, QuantType{16, true})
       .Cases({"u4", "uint4", "quint4"}, QuantType{4, false})
       .Cases({"s4", "i4", "int4", "qint4"}, QuantType{4, true})
+      .Cases({"f8e4m3fn", "float8e4m3fn", "qfloat8e4m3fn"}, float8)
       .Default(std::nullopt);
 }
 
@@ -72,6 +77,13 @@ ScaleAndZeroPoint onnxquant::computeScale(double min, double max,
     min = -absolute;
     max = absolute;
   }
+  if (rule.type.isFloat) {
+    double scale = std::max(-min, max) / float8Greatest;
+    return {scale < smallestNormal(rule.scaleType)
+                ? 1.0
+                : castScale(scale, rule.scaleType),
+            0};
+  }
   auto [lo, hi] = quantizedRange(rule.type, rule.symmetric, rule.reduced);
   double scale = (max - min) / static_cast<double>(hi - lo);
   if (scale < smallestNormal(rule.scaleType))
@@ -83,6 +95,24 @@ ScaleAndZeroPoint onnxquant::computeScale(double min, double max,
   return {castScale(scale, rule.scaleType), static_cast<int64_t>(zero)};
 }
 
+double onnxquant::float8Value(int64_t code) {
+  llvm::APFloat number(llvm::APFloat::Float8E4M3FN(),
+                       llvm::APInt(8, code & 255));
+  bool exact;
+  number.convert(llvm::APFloat::IEEEdouble(),
+                 llvm::APFloat::rmNearestTiesToEven, &exact);
+  return number.convertToDouble();
+}
+
+/// Halves go to the even number, what is beyond the greatest to that.
+static int64_t float8Code(double value) {
+  llvm::APFloat number(std::clamp(value, -float8Greatest, float8Greatest));
+  bool exact;
+  number.convert(llvm::APFloat::Float8E4M3FN(),
+                 llvm::APFloat::rmNearestTiesToEven, &exact);
+  return static_cast<int64_t>(number.bitcastToAPInt().getZExtValue());
+}
+
 int64_t onnxquant::quantizeValue(double value,
                                  const ScaleAndZeroPoint &parameters,
                                  QuantType type, ScaleType scaleType) {
@@ -92,6 +122,8 @@ int64_t onnxquant::quantizeValue(double value,
           : castScale(value / parameters.scale, scaleType);
   if (std::isnan(quotient))
     quotient = 0;
+  if (type.isFloat)
+    return float8Code(quotient);
   double shifted =
       roundHalfEven(quotient) + static_cast<double>(parameters.zeroPoint);
   return static_cast<int64_t>(std::clamp(shifted,

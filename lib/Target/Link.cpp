@@ -148,14 +148,42 @@ link(StringRef program, const Objects &objects, ArrayRef<StringRef> options,
   return std::move(*result);
 }
 
-std::vector<std::string> onnxquant::getOpenMPLibraries() {
-  return {ONNXQUANT_LLVM_LIBRARIES "/libomp.so.5", "libomp.so.5", "libomp.so"};
+/// Where a package brings libraries along: `lib` beside the file that this code
+/// is part of, or beside its folder.
+static std::vector<std::string> packagedFolders() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void *>(&getOpenMPLibraries), &info) ||
+      !info.dli_fname)
+    return {};
+  SmallString<128> file;
+  if (sys::fs::real_path(info.dli_fname, file))
+    return {};
+  StringRef folder = sys::path::parent_path(file);
+  return {(folder + "/lib").str(),
+          (sys::path::parent_path(folder) + "/lib").str()};
 }
 
-/// OpenMP's library in LLVM's own folder, or where the linker finds it.
-static std::string findOpenMP() {
-  std::string path = getOpenMPLibraries().front();
-  return sys::fs::exists(path) ? path : "-lomp";
+std::vector<std::string> onnxquant::getOpenMPLibraries() {
+  std::vector<std::string> paths = {ONNXQUANT_LLVM_LIBRARIES "/libomp.so.5"};
+  for (const std::string &folder : packagedFolders())
+    paths.push_back(folder + "/libomp.so.5");
+  paths.insert(paths.end(), {"libomp.so.5", "libomp.so"});
+  return paths;
+}
+
+/// OpenMP's library in LLVM's own folder or in ours, or where the linker finds
+/// it. What only we have must be found again when the library is loaded.
+static std::vector<std::string> findOpenMP(bool isPlain) {
+  std::vector<std::string> paths = getOpenMPLibraries();
+  for (const std::string &path : paths) {
+    if (!sys::path::is_absolute(path) || !sys::fs::exists(path))
+      continue;
+    if (path == paths.front())
+      return {path};
+    std::string folder = sys::path::parent_path(path).str();
+    return {path, (isPlain ? "-rpath=" : "-Wl,-rpath,") + folder};
+  }
+  return {"-lomp"};
 }
 
 Error onnxquant::linkSharedLibrary(const Objects &objects, StringRef output,
@@ -180,9 +208,9 @@ Error onnxquant::linkSharedLibrary(const Objects &objects, StringRef output,
   else if (isHost(Triple(options.triple)))
     system = loadedSystemLibraries();
   libraries.insert(libraries.end(), system.begin(), system.end());
-  std::string openMP = findOpenMP();
+  std::vector<std::string> openMP = findOpenMP(isPlainLinker(program));
   if (usesOpenMP)
-    libraries.push_back(openMP);
+    libraries.insert(libraries.end(), openMP.begin(), openMP.end());
   auto library = link(program, objects, {"-shared"}, libraries);
   if (!library)
     return fail(output + ": " + toString(library.takeError()));

@@ -69,7 +69,7 @@ class Table(Mapping[str, Range]):
 
     def ranges(self, method: Optional[str] = None, **options: Any) -> Dict[str, Range]:
         """The ranges by another method: minmax, average, moving-average,
-        entropy, percentile or mse. Options: percentile, quantized_bins,
+        entropy, percentile, mse or distribution. Options: percentile, quantized_bins,
         symmetric."""
         _options.check("ranges", options, ("percentile", "quantized_bins", "symmetric"))
         if method is None and not options:

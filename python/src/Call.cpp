@@ -1,10 +1,12 @@
 // One call from Python into the compiler.
 
 #include "Call.h"
+#include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "OnnxQuant/Import/Import.h"
 #include "OnnxQuant/Pipelines/InitAll.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -220,7 +222,8 @@ void Call::check(bool failed) {
 
 OwningOpRef<ModuleOp> Call::read(const ModelArgument &model,
                                  const std::vector<std::string> &dims,
-                                 const std::vector<std::string> &inputShapes) {
+                                 const std::vector<std::string> &inputShapes,
+                                 const ImportOptions &importing) {
   OwningOpRef<ModuleOp> module;
   const char *before = kind;
   kind = "ModelError";
@@ -229,14 +232,18 @@ OwningOpRef<ModuleOp> Call::read(const ModelArgument &model,
       module = importModel(
           {static_cast<const char *>(model.bytes->ptr),
            static_cast<size_t>(model.bytes->size * model.bytes->itemsize)},
-          model.name, model.folder, context());
+          model.name, model.folder, context(), importing);
     else if (StringRef(model.path).ends_with(".mlir") ||
              StringRef(model.path).ends_with(".mlirbc"))
       module = readModel(model.path, context());
     else
-      module = importModel(model.path, context());
+      module = importModel(model.path, context(), importing);
     if (!module)
       return failure();
+    if (auto graphs = module->getOps<func::FuncOp>();
+        inputNames.empty() && !graphs.empty())
+      for (Value input : (*graphs.begin()).getArguments())
+        inputNames.push_back(onnx::getTensorName(input).str());
     if (dims.empty() && inputShapes.empty())
       return success();
     ShapeInferenceOptions shapes;

@@ -8,6 +8,7 @@
 #ifndef ONNXQUANT_PYTHON_CALL_H
 #define ONNXQUANT_PYTHON_CALL_H
 
+#include "OnnxQuant/Import/Import.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Support/OptionTable.h"
 #include "OnnxQuant/Support/Progress.h"
@@ -85,10 +86,13 @@ public:
   Call &operator=(const Call &) = delete;
 
   mlir::MLIRContext *context() { return mlirContext.get(); }
+  /// The names of the inputs of the first model that was read.
+  const std::vector<std::string> &inputs() const { return inputNames; }
   /// Reads a model with the GIL released. Throws if that fails.
   mlir::OwningOpRef<mlir::ModuleOp>
   read(const ModelArgument &model, const std::vector<std::string> &dims = {},
-       const std::vector<std::string> &inputShapes = {});
+       const std::vector<std::string> &inputShapes = {},
+       const ImportOptions &importing = {});
   /// Runs `work`, which holds no GIL, and throws if it fails.
   template <typename Work> void run(Work work) {
     bool failed;
@@ -114,6 +118,7 @@ private:
   ProgressSink progressSink();
   void report(const ModelMessage &message);
 
+  std::vector<std::string> inputNames;
   const char *kind;
   py::object progress;
   std::thread::id caller = std::this_thread::get_id();

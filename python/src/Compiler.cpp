@@ -212,6 +212,7 @@ static CollectOptions readCollect(Call &call, const py::dict &options,
   check("Usage", readCollectOptions(readTable(calibrateOptionTable(), options),
                                     collect));
   collect.data.source = readSamples(call, samples, size);
+  collect.data.note = warningsOf(call);
   collect.interrupted = [&call]() { return call.isInterrupted(); };
   return collect;
 }
@@ -344,7 +345,7 @@ static py::tuple quantize(const py::object &model, const NamedValues &values,
   load.table = table;
   bool optimize = given.flag("preprocess_model", true);
   auto module = call.read(readModelArgument(model), given.list("dims"),
-                          given.list("input_shapes"));
+                          given.list("input_shapes"), {keepsFused(quantize)});
   std::string bytes, report, summary;
   call.run([&]() -> LogicalResult {
     if (failed(prepare(call, *module, optimize)))

@@ -2,6 +2,8 @@
 // for one at a time.
 
 #include "Samples.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include <cstring>
 #include <pybind11/numpy.h>
 
@@ -25,14 +27,22 @@ int32_t python::onnxTypeOf(const py::object &array) {
   return 0;
 }
 
-/// A sample as tensors; the GIL is held.
-static Tensors toTensors(const py::handle &sample) {
+/// A sample as tensors, by the names of inputs if it has some; the GIL is held.
+static Tensors toTensors(const Call &call, const py::handle &sample,
+                         int64_t index) {
   Tensors tensors;
+  const std::vector<std::string> &known = call.inputs();
   for (py::handle part : sample) {
     auto pair = py::cast<py::tuple>(part);
     auto array = py::cast<py::array>(pair[1]);
     HostTensor tensor;
     tensor.name = py::cast<std::string>(pair[0]);
+    if (!tensor.name.empty() && !known.empty() &&
+        !llvm::is_contained(known, tensor.name))
+      throwError("DataError", "sample " + std::to_string(index) +
+                                  ": the model has no input '" + tensor.name +
+                                  "'; it has '" + llvm::join(known, "', '") +
+                                  "'");
     tensor.type = onnxTypeOf(array);
     tensor.dims.assign(array.shape(), array.shape() + array.ndim());
     const char *data = static_cast<const char *>(array.data());
@@ -84,7 +94,7 @@ public:
   llvm::Expected<Tensors> load(int64_t index) const override {
     py::gil_scoped_acquire acquire;
     try {
-      return toTensors(list.object[py::int_(index)]);
+      return toTensors(call, list.object[py::int_(index)], index);
     } catch (py::error_already_set &error) {
       call.keep(error);
       return raised();
@@ -119,7 +129,7 @@ public:
           ended = true;
         } else if (auto sample = py::reinterpret_steal<py::object>(item);
                    ++read > index) {
-          current = toTensors(sample);
+          current = toTensors(call, sample, index);
         }
       }
     } catch (py::error_already_set &error) {
@@ -155,11 +165,18 @@ python::readSamples(Call &call, const py::object &samples, int64_t size) {
   return std::make_shared<IteratorSource>(call, samples, size);
 }
 
+NoteSink python::warningsOf(Call &call) {
+  return [&call](const std::string &message) {
+    mlir::emitWarning(mlir::UnknownLoc::get(call.context())) << message;
+  };
+}
+
 DataOptions python::readData(Call &call, const py::dict &options,
                              const py::object &samples, int64_t size) {
   DataOptions data;
   check("Usage",
         readDataOptions(readTable(calibrateOptionTable(), options), data));
   data.source = readSamples(call, samples, size);
+  data.note = warningsOf(call);
   return data;
 }

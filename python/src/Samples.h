@@ -12,6 +12,8 @@ namespace onnxquant::python {
 int32_t onnxTypeOf(const py::object &array);
 
 /// A list, or an iterator, of lists of (name, contiguous array); null for None.
+/// Where messages about data go: to the call's warnings.
+NoteSink warningsOf(Call &call);
 std::shared_ptr<DataSource> readSamples(Call &call, const py::object &samples,
                                         int64_t size);
 /// The options of samples: paths and what goes with them, or `samples`.

@@ -50,6 +50,8 @@ def test_samples(model, digits, tmp_path):
         (raises(), KeyError, "mine"), (iter([digits[:1], digits[:1, :, :5]]), oq.DataError, "shape"),
         ({"image": digits, "other": digits[:3]}, oq.DataError, "agree"),
         ({"picture": digits, "image": digits}, ValueError, "input"),
+        ({"picture": digits}, oq.DataError, "no input 'picture'"),
+        (iter([{"picture": digits[:1]}]), oq.DataError, "no input 'picture'"),
         (7, TypeError, "data expects"), ("nowhere", FileNotFoundError, "nowhere"), (["a.npy"], FileNotFoundError, "a.npy"),
         (iter([["text"]]), oq.DataError, "numbers"),
     ]
@@ -57,6 +59,11 @@ def test_samples(model, digits, tmp_path):
         with pytest.raises(kind, match=pattern):
             oq.quantize(model, data, out=out)
         assert not os.listdir(tmp_path)
+
+
+def test_other_widths_are_told(model, digits, caplog):
+    oq.calibrate(model, iter([digits[:1].astype(np.float64)]))
+    assert "float64 is converted to float32" in caplog.text
 
 
 def test_reader_of_wrong_things(model):

@@ -298,10 +298,66 @@ def test_yolov3(place, pictures, capsys):
         results += evaluator.get_result()
     assert len(results) == 6 and results[0]["bbox"] == [0, 0, 10, 10] and results[0]["category_id"] == 1
     evaluator.evaluate(results, "annotations.json")
-    assert "AP" in capsys.readouterr().out
+    printed = capsys.readouterr().out.splitlines()
+    figures = {line.split()[0]: line.split()[1] for line in printed if line.startswith(("AP", "AR"))}
+    # The only class with a truth is found in each picture.
+    assert len(figures) == 12 and figures["AP"] == figures["AP75"] == "1.000", printed
     reader = YoloV3DataReader(pictures, width=64, height=64, model_path="yolov3.onnx")
     sample = reader.get_next()
     assert sample["input_1"].shape == (1, 3, 64, 64) and sample["image_shape"].tolist() == [[20, 24]]
+
+
+def test_calibration_with_yolov3(place, pictures):
+    onnx.save(yolo_model(), "yolov3.onnx")
+    run(f"""
+        from onnxquant.compat.yolov3 import YoloV3DataReader
+        from onnxruntime.quantization import create_calibrator, write_calibration_table
+
+        calibration_dataset, augmented_model_path = {str(pictures)!r}, "augmented_model.onnx"
+        calibrate = create_calibrator("yolov3.onnx", [], augmented_model_path=augmented_model_path)
+        data_reader = YoloV3DataReader(calibration_dataset, width=64, height=64, model_path=augmented_model_path)
+        calibrate.collect_data(data_reader)
+        write_calibration_table(calibrate.compute_range())
+        """)
+    import json
+
+    table = json.load(open("calibration.json"))
+    assert table["image_shape"] == [20, 24] and 0 <= table["input_1"][0] < table["input_1"][1] <= 1
+
+
+def test_parameters_of_signs_and_names(place):
+    """Names with slashes and colons; zero points of np.int8 and np.uint8."""
+    nodes = [helper.make_node("MatMul", ["resnet_model/Relu_1:0", "v"], ["resnet_model/Relu_3:0"], name="first"),
+             helper.make_node("MatMul", ["resnet_model/Relu_3:0", "w"], ["resnet_model/Relu_4:0"], name="second")]
+    onnx.save(make_model(nodes, [("resnet_model/Relu_1:0", [1, 16])], [("resnet_model/Relu_4:0", [1, 4])],
+                         [tensor("v", 16, 16), tensor("w", 16, 4)]), "path/to/the/model.onnx")
+    run("""
+        import numpy as np
+        import onnx
+        from quantize import quantize, QuantizationMode
+
+        model = onnx.load('path/to/the/model.onnx')
+        quantized_model = quantize(model, quantization_mode=QuantizationMode.QLinearOps_Static,
+            input_quantization_params={
+                'resnet_model/Relu_1:0': [np.uint8(0), np.float32(0.019539741799235344)],
+            },
+            output_quantization_params={
+                'resnet_model/Relu_3:0': [np.int8(0), np.float32(0.011359662748873234)],
+                'resnet_model/Relu_4:0': [np.uint8(0), np.float32(0.011359662748873234)]
+            })
+        onnx.save(quantized_model, 'path/to/the/quantized_model.onnx')
+        """, "--legacy")
+    quantized = onnx.load("path/to/the/quantized_model.onnx")
+    assert [node.op_type for node in quantized.graph.node].count("QLinearMatMul") == 2
+    constants = {t.name: numpy_helper.to_array(t) for t in quantized.graph.initializer}
+    for name, scale in (("Relu_1:0", 0.019539741799235344), ("Relu_3:0", 0.011359662748873234)):
+        assert constants[f"resnet_model/{name}_scale"] == np.float32(scale)
+
+
+def test_help_of_preprocess(place):
+    printed = subprocess.run([sys.executable, "-m", "onnxquant.compat", "-m", "onnxruntime.quantization.preprocess", "--help"],
+                             check=True, stdout=subprocess.PIPE, text=True).stdout
+    assert all(name in printed for name in ("--input", "--output", "--skip_optimization", "--skip_symbolic_shape"))
 
 
 def test_runner(place):

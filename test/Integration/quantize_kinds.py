@@ -94,6 +94,59 @@ def widths(folder):
                    ["--activation-type", kind, "--input-quantization-params", f'{{"x": [{zero}, 0.00015]}}'], 40)
 
 
+def whole(folder):
+    """What ONNX Runtime's optimizer fuses: attention with its projection, embeddings with their normalization."""
+    microsoft = helper.make_opsetid("com.microsoft", 1)
+
+    def keep(name, nodes, inputs, outputs, constants):
+        graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info(*one) for one in inputs],
+                                  [helper.make_tensor_value_info(key, kind, None) for key, kind in outputs],
+                                  [numpy_helper.from_array(array, key) for key, array in constants.items()])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14), microsoft], ir_version=7)
+        onnx.save(model, folder / f"{name}.onnx")
+        return folder / f"{name}.onnx"
+
+    dynamic = ["--mode", "integer", "--dynamic", "--contrib-ops"]
+    path = keep("attention", [
+        helper.make_node("Attention", ["x", "w", "b", "mask"], ["a"], "attention", domain="com.microsoft", num_heads=4),
+        helper.make_node("MatMul", ["a", "v"], ["y"], "product")],
+        [("x", TensorProto.FLOAT, [2, 6, 32]), ("mask", TensorProto.INT32, [2, 6])], [("y", TensorProto.FLOAT)],
+        {"w": f32(32, 96, scale=0.2), "b": f32(96, scale=0.1), "v": f32(32, 8)})
+    feeds = {"x": f32(2, 6, 32), "mask": np.array([[1] * 6, [1] * 4 + [0] * 2], np.int32)}
+    for name, options in (("channels", []), ("one", ["--per-channel=false"]), ("reduced", ["--reduce-range"])):
+        yield Kind(f"attention/{name}", path, feeds, [*dynamic, *options], 25)
+    ids = np.array([[3, 1, 4, 1, 5], [9, 2, 6, 5, 0]], np.int32)
+    for name, segments in (("segments", ["s", "segment"]), ("plain", ["", ""])):
+        path = keep(f"embedding-{name}", [
+            helper.make_node("EmbedLayerNormalization", ["i", segments[0], "word", "place", segments[1], "gamma", "beta"],
+                             ["e", "index"], "embedding", domain="com.microsoft"),
+            helper.make_node("MatMul", ["e", "v"], ["y"], "product")],
+            [("i", TensorProto.INT32, [2, 5]), ("s", TensorProto.INT32, [2, 5])],
+            [("y", TensorProto.FLOAT), ("index", TensorProto.INT32)],
+            {"word": f32(12, 32), "place": f32(8, 32), "segment": f32(2, 32), "gamma": f32(32), "beta": f32(32), "v": f32(32, 8)})
+        yield Kind(f"embedding/{name}", path, {"i": ids, "s": ids % 2}, dynamic, 25)
+    path = keep("rows", [helper.make_node("Gather", ["table", "i"], ["e"], "rows"),
+                         helper.make_node("MatMul", ["e", "v"], ["y"], "product")],
+                [("i", TensorProto.INT32, [2, 5])], [("y", TensorProto.FLOAT)], {"table": f32(300, 40), "v": f32(40, 8)})
+    for name, options in (("symmetric", ["--symmetric-weights", "true"]), ("zeros", [])):
+        yield Kind(f"rows/{name}", path, {"i": ids}, ["--weight-only", "4", "--block-size", "16", "--op-types-to-quantize",
+                                                      "Gather", *options], 15)
+
+
+def smoothed(folder):
+    """Channels with outliers: 36 dB with these moved into the weights, less than 10 without."""
+    outliers = np.where(np.arange(64) % 16 == 5, 40, 1).astype(np.float32)
+    nodes = [helper.make_node("Mul", ["x", "gain"], ["wide"], "gain"), helper.make_node("MatMul", ["wide", "w"], ["h"], "first"),
+             helper.make_node("Relu", ["h"], ["r"], "relu"), helper.make_node("Gemm", ["r", "v"], ["y"], "second", transB=1)]
+    constants = {"gain": outliers, "w": f32(64, 48) / outliers[:, None], "v": f32(8, 48)}
+    path = save(folder, "outliers", nodes, [32, 64], constants)
+    data = {"x": f32(4, 32, 64).reshape(-1, 64)}
+    feeds = {"x": f32(32, 64)}
+    for name, options, floor in (("folded", ["--smooth-quant"], 36), ("product", ["--smooth-quant", "--smooth-quant-folding=false"], 36),
+                                 ("alpha", ["--smooth-quant", "--smooth-quant-alpha", "0.8"], 36), ("without", [], 5)):
+        yield Kind(f"smooth/{name}", path, feeds, [*options, "--input-shape", "x=32x64"], floor, data)
+
+
 def trained(folder):
     """Quantizers on float weights, as training leaves them."""
     subject = q.subjects()["digits"]
@@ -170,7 +223,7 @@ def main():
     tally = Tally()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        for family in (half_precision, recurrent, widths, trained, real):
+        for family in (half_precision, recurrent, widths, whole, smoothed, trained, real):
             for kind in family(folder):
                 if re.search(pattern, kind.name) and (not kind.slow or "--all" in sys.argv or pattern):
                     check(tally, folder, kind)

@@ -32,6 +32,7 @@ FORMS = {
 }
 # Forms with static scales where fused placement has them.
 FUSED = ("qdq", "qlinear", "integer")
+STATIC = (*FUSED, "qdq-every-op", "qlinear-every-op")
 # Options, and whether a file that is made with them must differ from one without: in all forms, in some or in none.
 OPTIONS = {
     "--per-channel=false": True, "--nbits 16": True, "--nbits 4": True, "--asymmetric-input-types=false": True,
@@ -51,7 +52,8 @@ OPTIONS = {
     "--contrib-qdq --activation-type u16": True, "--int16-first 2": True, "--int16-tensors pooled": True,
     "--weight-rounding sums": False, "--weight-rounding nearest": FUSED, "--channel-scaling none": False,
     "--channel-scaling none --keep-cheap-in-float=false": FUSED, "--channel-scaling depthwise": False, "--bias-correction none": FUSED,
-    "--keep-cheap-in-float=false": FUSED, "--keep-cheap-in-float=true": False,
+    "--keep-cheap-in-float=false": FUSED, "--keep-cheap-in-float=true": False, "--smooth-quant": STATIC,
+    "--smooth-quant --smooth-quant-alpha 0.9": STATIC, "--smooth-quant --smooth-quant-folding=false": STATIC,
 }
 
 

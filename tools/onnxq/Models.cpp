@@ -40,11 +40,12 @@ LogicalResult ModelOptions::apply(ModuleOp module) const {
 }
 
 OwningOpRef<ModuleOp> ModelOptions::read(StringRef path, MLIRContext &context,
-                                         EspForm form) const {
+                                         EspForm form,
+                                         const ImportOptions &importing) const {
   Phase reading("reading " + path.str());
-  OwningOpRef<ModuleOp> module =
-      readModel(path, &context,
-                trustBytecode ? Bytecode::Trusted : Bytecode::Checked, form);
+  OwningOpRef<ModuleOp> module = readModel(
+      path, &context, trustBytecode ? Bytecode::Trusted : Bytecode::Checked,
+      form, importing);
   if (!module || failed(apply(*module)))
     return {};
   return module;

@@ -34,9 +34,10 @@ struct ModelOptions {
   llvm::LogicalResult apply(mlir::ModuleOp module) const;
   /// Reads a model and gives its inputs the sizes asked for. Errors are
   /// diagnostics.
-  mlir::OwningOpRef<mlir::ModuleOp> read(llvm::StringRef path,
-                                         mlir::MLIRContext &context,
-                                         EspForm form = EspForm::Device) const;
+  mlir::OwningOpRef<mlir::ModuleOp>
+  read(llvm::StringRef path, mlir::MLIRContext &context,
+       EspForm form = EspForm::Device,
+       const ImportOptions &importing = {}) const;
 };
 
 /// `--target`, `--cpu`, `--features`, `--threads`, `--max-iterations`,

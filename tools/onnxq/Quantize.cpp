@@ -290,7 +290,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
         saturationNote(report, settings.pipeline.quantize.runtime);
   };
   OwningOpRef<ModuleOp> module =
-      settings.model.read(settings.path, context.get());
+      settings.model.read(settings.path, context.get(), EspForm::Device,
+                          {keepsFused(settings.pipeline.quantize)});
   if (!module)
     return BadInput;
   outcome.normalized = normalizedInputs(*module);

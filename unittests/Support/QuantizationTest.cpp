@@ -106,6 +106,33 @@ TEST(QuantizeValue, DividesInTheScalesType) {
   EXPECT_EQ(quantizeValue(value, {scale, 0}, u8), 2);
 }
 
+TEST(Float8, HasTheNumbersOfItsFormat) {
+  // Sign, four bits of exponent with bias 7, three of mantissa; all ones is no
+  // number.
+  auto valueOf = [](int code) {
+    int exponent = code >> 3 & 15, mantissa = code & 7;
+    double size = exponent == 0 ? std::ldexp(mantissa, -9)
+                                : std::ldexp(8 + mantissa, exponent - 10);
+    return code & 128 ? -size : size;
+  };
+  QuantType float8 = *QuantType::parse("f8e4m3fn");
+  double squares = 0;
+  for (int code = 0; code < 256; ++code) {
+    if ((code & 127) == 127)
+      continue;
+    EXPECT_EQ(float8Value(code), valueOf(code)) << code;
+    EXPECT_EQ(quantizeValue(valueOf(code) / 4, {0.25, 0}, float8), code);
+    squares += valueOf(code) * valueOf(code) / 254;
+  }
+  EXPECT_NEAR(std::sqrt(squares), float8Deviation, 1e-9);
+  EXPECT_EQ(valueOf(quantizeValue(1e9, {1, 0}, float8)), 448);
+  EXPECT_EQ(valueOf(quantizeValue(-1e9, {1, 0}, float8)), -448);
+  // Halfway between 16 and 18, and between 18 and 20: to the even one.
+  EXPECT_EQ(valueOf(quantizeValue(17, {1, 0}, float8)), 16);
+  EXPECT_EQ(valueOf(quantizeValue(19, {1, 0}, float8)), 20);
+  EXPECT_EQ(computeScale(-2, 4.48, {float8}), (ScaleAndZeroPoint{0.01f, 0}));
+}
+
 TEST(Bias, SaturatesAndKnowsItsLeastScale) {
   EXPECT_EQ(quantizeBias(1.25, 0.5), 2);
   EXPECT_EQ(quantizeBias(1e20, 1.0), 2147483647);

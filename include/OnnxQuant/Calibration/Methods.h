@@ -13,7 +13,8 @@ enum class CalibrationMethod {
   MovingAverage,
   Entropy,
   Percentile,
-  Mse
+  Mse,
+  Distribution
 };
 
 struct MethodOptions {

@@ -4,6 +4,7 @@
 #define ONNXQUANT_PIPELINES_MODELIO_H
 
 #include "OnnxQuant/Export/Export.h"
+#include "OnnxQuant/Import/Import.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -22,8 +23,8 @@ enum class EspForm { Device, Real, Quantizers };
 /// input.
 mlir::OwningOpRef<mlir::ModuleOp>
 readModel(llvm::StringRef path, mlir::MLIRContext *context,
-          Bytecode bytecode = Bytecode::Checked,
-          EspForm form = EspForm::Device);
+          Bytecode bytecode = Bytecode::Checked, EspForm form = EspForm::Device,
+          const ImportOptions &options = {});
 
 /// Whether `writeModel` knows the extension of `path`.
 bool isModelOutput(llvm::StringRef path);

@@ -13,23 +13,31 @@
 
 namespace onnxquant {
 
-/// An integer type that numbers are stored in.
+/// The greatest float8 number (E4M3FN), and how much all of them deviate from
+/// their mean, zero.
+inline constexpr double float8Greatest = 448;
+inline constexpr double float8Deviation = 100.05772608660494;
+
+/// A type that numbers are stored in: integers, or float8 (E4M3FN), whose codes
+/// are its bits.
 struct QuantType {
   unsigned bits = 8;
   bool isSigned = false;
+  bool isFloat = false;
 
   int64_t min() const { return isSigned ? -(int64_t(1) << (bits - 1)) : 0; }
   int64_t max() const {
     return (int64_t(1) << (isSigned ? bits - 1 : bits)) - 1;
   }
   bool operator==(const QuantType &other) const {
-    return bits == other.bits && isSigned == other.isSigned;
+    return bits == other.bits && isSigned == other.isSigned &&
+           isFloat == other.isFloat;
   }
   bool operator!=(const QuantType &other) const { return !(*this == other); }
   /// `u8`, `s4` and so on.
   std::string str() const;
   /// Reads `u8`, `s8`, `u16`, `s16`, `u4`, `s4`, and the spellings `uint8`,
-  /// `int8`, `QUInt8`, `QInt8` and so on.
+  /// `int8`, `QUInt8`, `QInt8` and so on; `f8e4m3fn`.
   static std::optional<QuantType> parse(llvm::StringRef text);
 };
 
@@ -72,10 +80,21 @@ double roundHalfEven(double value);
 int64_t quantizeValue(double value, const ScaleAndZeroPoint &parameters,
                       QuantType type, ScaleType scaleType = ScaleType::F32);
 
+/// The number that the bits of a float8 stand for.
+double float8Value(int64_t code);
+
 /// A number back from its quantized one (F1).
 inline double dequantizeValue(int64_t value,
                               const ScaleAndZeroPoint &parameters) {
   return static_cast<double>(value - parameters.zeroPoint) * parameters.scale;
+}
+
+/// The same of codes that may be a float8's.
+inline double dequantizeValue(int64_t value,
+                              const ScaleAndZeroPoint &parameters,
+                              QuantType type) {
+  return type.isFloat ? float8Value(value) * parameters.scale
+                      : dequantizeValue(value, parameters);
 }
 
 /// A bias as a 32-bit integer (F8b).

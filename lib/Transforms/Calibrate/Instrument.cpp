@@ -60,7 +60,7 @@ public:
     if (spec.all)
       return true;
     if (types.empty() && nodes.empty())
-      return isa<ir::QuantizableOpInterface>(op);
+      return spec.names || isa<ir::QuantizableOpInterface>(op);
     bool byType = types.contains(node.getOnnxOpType());
     bool byName = nodes.contains(nodeName(op));
     if (byName)

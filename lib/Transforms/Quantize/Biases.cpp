@@ -203,7 +203,8 @@ void BiasAdjuster::correct(Layer &layer, Bias &bias) {
     int64_t input = group * depth + element / depthInner % depth;
     const ScaleAndZeroPoint &scale = parameters.values[index[element]];
     error[channel] +=
-        (dequantizeValue(quantized[i], scale) - number) * (*means)[input];
+        (dequantizeValue(quantized[i], scale, parameters.type) - number) *
+        (*means)[input];
   }
   // A weight of higher rank sums over its batches too, which share one bias.
   double batches = 1;
@@ -231,7 +232,7 @@ void BiasAdjuster::chooseScales(Layer &layer, Bias &bias) {
   bool several = weight.values.size() > 1;
   SmallVector<double> scales;
   for (int64_t i = 0; i < (several ? layer.channels : 1); ++i) {
-    double scale = castScale(productScale(layer, i), ScaleType::F32);
+    double scale = castScale(productScale(layer, i), weight.scaleType);
     if (!(scale > 0) || !std::isnormal(scale))
       return;
     scales.push_back(scale);
@@ -244,11 +245,16 @@ void BiasAdjuster::chooseScales(Layer &layer, Bias &bias) {
     bias.scales = scales;
 }
 
+/// ONNX Runtime's tool stores biases of float16 as integers, too.
+static bool isCompatiblePair(const Settings &settings) {
+  return settings.isCompatible() && settings.form == Mode::QDQ;
+}
+
 void BiasAdjuster::adjust(Node &node) {
   auto op = cast<QuantizableOpInterface>(node.op);
   std::optional<Layer> layer = layerOf(op);
   Bias bias;
-  if (!layer && settings.isCompatible() && settings.form == Mode::QDQ &&
+  if (!layer && isCompatiblePair(settings) &&
       op.getQuantizableOperands() == SmallVector<unsigned>{0, 1} &&
       op.getBiasFactor() == 1.0) {
     adjustByScales(node, op.getBiasOperand(), 1);
@@ -261,7 +267,7 @@ void BiasAdjuster::adjust(Node &node) {
   bool integers =
       own && settings.quantizeBias && layer->input && !layer->input->dynamic &&
       settings.form != Mode::Integer && weight.blockSize == 0 &&
-      weight.scaleType == ScaleType::F32 &&
+      (weight.scaleType == ScaleType::F32 || isCompatiblePair(settings)) &&
       (weight.values.size() == 1 || weight.axis == layer->channelAxis);
   if (integers)
     makeSafe(*layer, bias);
@@ -292,7 +298,8 @@ std::optional<double> BiasAdjuster::singleScale(OpOperand &operand) {
     parameters = &activation->second.parametersFor(operand.getOwner());
   if (parameters)
     return parameters->values.size() == 1 &&
-                   parameters->scaleType == ScaleType::F32
+                   (parameters->scaleType == ScaleType::F32 ||
+                    isCompatiblePair(settings))
                ? std::optional<double>(parameters->values[0].scale)
                : std::nullopt;
   auto op = operand.get().getDefiningOp<DequantizeLinearOp>();
@@ -300,7 +307,8 @@ std::optional<double> BiasAdjuster::singleScale(OpOperand &operand) {
                                                   ? numbersOf(op.getXScale())
                                                   : std::nullopt;
   if (!scales || scales->size() != 1 ||
-      scaleTypeOf(op.getXScale()) != ScaleType::F32)
+      (scaleTypeOf(op.getXScale()) != ScaleType::F32 &&
+       !isCompatiblePair(settings)))
     return std::nullopt;
   return (*scales)[0];
 }
@@ -318,10 +326,10 @@ void BiasAdjuster::adjustByScales(Node &node,
                             singleScale(node.op->getOpOperand(*weightOperand));
   std::optional<SmallVector<double>> numbers =
       constantOf(value) ? numbersOf(value) : std::nullopt;
-  if (!numbers || !input || !weight ||
+  if (!numbers || !input || !weight || !scaleTypeOf(value) ||
       plan.weights.count(&node.op->getOpOperand(*biasOperand)))
     return;
-  double scale = castScale(*input * *weight, ScaleType::F32);
+  double scale = castScale(*input * *weight, *scaleTypeOf(value));
   bool fits = std::isnormal(scale) && llvm::all_of(*numbers, [&](double one) {
                 return std::fabs(one) / scale < 2147483647.0;
               });

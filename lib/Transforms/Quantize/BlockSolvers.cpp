@@ -158,7 +158,7 @@ struct Inputs {
   std::vector<int64_t> order;
   std::vector<float> factor;
 
-  Inputs(const Covariance &inputs, double damping);
+  Inputs(const Covariance &inputs, const SecondOrderSpec &settings);
 };
 
 /// A few outputs of a weight.
@@ -196,13 +196,14 @@ private:
 };
 } // namespace
 
-Inputs::Inputs(const Covariance &inputs, double damping) : depth(inputs.size) {
+Inputs::Inputs(const Covariance &inputs, const SecondOrderSpec &settings)
+    : depth(inputs.size) {
   std::vector<double> damped = inputs.sums;
   double mean = 0;
   for (int64_t k = 0; k < depth; ++k)
     mean += damped[k * depth + k] / static_cast<double>(depth);
   // A channel that is always zero says nothing.
-  double least = mean > 0 ? damping * mean : 1;
+  double least = mean > 0 ? settings.damping * mean : 1;
   for (int64_t k = 0; k < depth; ++k) {
     damped[k * depth + k] += least;
     squares.push_back(damped[k * depth + k]);
@@ -210,9 +211,10 @@ Inputs::Inputs(const Covariance &inputs, double damping) : depth(inputs.size) {
   products.assign(damped.begin(), damped.end());
   order.resize(depth);
   std::iota(order.begin(), order.end(), 0);
-  llvm::sort(order, [&](int64_t a, int64_t b) {
-    return std::pair(-squares[a], a) < std::pair(-squares[b], b);
-  });
+  if (settings.sortsChannels)
+    llvm::sort(order, [&](int64_t a, int64_t b) {
+      return std::pair(-squares[a], a) < std::pair(-squares[b], b);
+    });
   // The factor U of the inverse = U^T * U, U upper, is the inverse of that of
   // the matrix from its end on.
   std::vector<double> reversed(depth * depth);
@@ -294,11 +296,12 @@ void Panel::improve(int passes) {
 BlockCodes onnxquant::secondOrder(ArrayRef<float> matrix, int64_t rows,
                                   int64_t depth, const BlockSpec &spec,
                                   const Covariance &covariance,
-                                  double damping) {
+                                  const SecondOrderSpec &settings) {
   constexpr int passes = 2;
-  Inputs inputs(covariance, damping);
+  Inputs inputs(covariance, settings);
   BlockCodes result = roundToNearest(matrix, rows, depth, spec);
-  chooseScales(result, matrix, inputs.squares);
+  if (settings.searchesScales)
+    chooseScales(result, matrix, inputs.squares);
   llvm::parallelFor(0, (rows + panel - 1) / panel, [&](size_t i) {
     Panel part(matrix, result, inputs, static_cast<int64_t>(i) * panel);
     // Without a factorization, visiting channels still does what it can.

@@ -51,10 +51,39 @@ static bool isMover(const Settings &settings, Operation *op) {
   return !isa<ConcatOp, AveragePoolOp, GlobalMaxPoolOp>(op);
 }
 
+/// The operand of a Pad that it fills with.
+static constexpr unsigned fillerOperand = 2;
+
+/// Whether a Pad fills with numbers that any range has: its own, or zero.
+static bool fillsWithinRange(PadOp op) {
+  if (op.getMode() != "constant" ||
+      isa<NoneType>(op->getOperand(fillerOperand).getType()))
+    return true;
+  auto numbers = numbersOf(op->getOperand(fillerOperand));
+  return numbers && numbers->size() == 1 && (*numbers)[0] == 0;
+}
+
+std::optional<unsigned> quantize::quantizedFiller(Plan &plan, Operation *op) {
+  const Settings &settings = plan.settings;
+  if (!isa<PadOp>(op) || !settings.isCompatible() ||
+      settings.form != Mode::QDQ || !scaleTypeOf(op->getOperand(fillerOperand)))
+    return std::nullopt;
+  // Before opset 11 it was an attribute.
+  auto opsets = plan.module->getAttrOfType<DictionaryAttr>("onnx.opsets");
+  auto version = opsets ? dyn_cast_or_null<IntegerAttr>(opsets.get("ai.onnx"))
+                        : IntegerAttr();
+  if (version && version.getInt() < 11)
+    return std::nullopt;
+  return fillerOperand;
+}
+
 bool quantize::sharesParameters(const Settings &settings,
                                 QuantizableOpInterface op) {
   if (!settings.isCompatible())
     return op.sharesParameters();
+  if (auto pad = dyn_cast<PadOp>(op.getOperation());
+      pad && settings.form == Mode::QDQ)
+    return fillsWithinRange(pad);
   bool always = settings.form == Mode::QDQ && isa<AveragePoolOp, ResizeOp>(op);
   return isMover(settings, op) && (always || op.sharesParameters());
 }
@@ -186,8 +215,9 @@ static void renameTransposed(Plan &plan) {
 /// What is made of constants only comes first.
 static void sortAsOnnxRuntime(Plan &plan) {
   SmallVector<Operation *> first;
-  plan.module.walk([&](DequantizeLinearOp op) {
-    if (constantOf(op.getX()) && isa<func::FuncOp>(op->getParentOp()))
+  plan.module.walk([&](Operation *op) {
+    if (isa<DequantizeLinearOp, microsoft::DequantizeLinearOp>(op) &&
+        constantOf(op->getOperand(0)) && isa<func::FuncOp>(op->getParentOp()))
       first.push_back(op);
   });
   for (Operation *op : llvm::reverse(first)) {

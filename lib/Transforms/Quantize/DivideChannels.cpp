@@ -55,12 +55,12 @@ static bool divideMaker(Operation *op, ArrayRef<double> factors) {
 }
 
 Value quantize::divideChannels(Value value, ArrayRef<double> factors,
-                               ArrayRef<Operation *> readers) {
+                               ArrayRef<Operation *> readers, bool mayFold) {
   Operation *maker = value.getDefiningOp();
   bool onlyReaders = llvm::all_of(value.getUsers(), [&](Operation *user) {
     return llvm::is_contained(readers, user);
   });
-  if (maker && onlyReaders && maker->getNumResults() >= 1 &&
+  if (mayFold && maker && onlyReaders && maker->getNumResults() >= 1 &&
       maker->getResult(0) == value && divideMaker(maker, factors))
     return value;
   OpBuilder builder(value.getContext());

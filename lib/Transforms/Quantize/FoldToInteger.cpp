@@ -253,7 +253,9 @@ void quantize::foldToDynamic(Plan &plan) {
   OpBuilder builder(plan.module.getContext());
   for (Node &node : plan.nodes) {
     auto op = dyn_cast_or_null<QuantizableOpInterface>(node.op);
-    if (!op || !node.quantized || !op.takesWeightsOnly())
+    bool hasDynamicForm =
+        op && (op.takesWeightsOnly() || isa<microsoft::AttentionOp>(node.op));
+    if (!hasDynamicForm || !node.quantized)
       continue;
     std::optional<SmallVector<QuantizedOperand>> operands =
         quantizedOperands(op);
@@ -265,6 +267,7 @@ void quantize::foldToDynamic(Plan &plan) {
       node.reason = "only its weights are quantized";
       continue;
     }
+    node.reason.clear();
     (*built)->setAttr(nodeNameAttr,
                       builder.getStringAttr(nodeName(op) + "_quant"));
     if (Attribute names = op->getAttr(resultNamesAttr))

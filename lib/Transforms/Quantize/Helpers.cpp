@@ -70,7 +70,7 @@ std::optional<SmallVector<double>> quantize::numbersOf(Value value) {
 /// beyond it become.
 bool quantize::saturatesWithin(const Parameters &parameters,
                                const RealRange &clamp) {
-  if (parameters.values.size() != 1)
+  if (parameters.values.size() != 1 || parameters.type.isFloat)
     return false;
   auto quantized = [&](double bound) {
     return quantizeValue(bound, parameters.values[0], parameters.type,
@@ -111,6 +111,8 @@ int64_t ParameterIndex::operator[](int64_t element) const {
 }
 
 Type quantize::irType(MLIRContext *context, QuantType type) {
+  if (type.isFloat)
+    return Float8E4M3FNType::get(context);
   return IntegerType::get(context, type.bits,
                           type.isSigned ? IntegerType::Signless
                                         : IntegerType::Unsigned);

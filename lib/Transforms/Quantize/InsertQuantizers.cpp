@@ -21,6 +21,7 @@ public:
   void insertActivation(Activation &activation);
   void insertWeight(Weight &weight);
   void insertBias(Bias &bias);
+  void castBias(QuantizableOpInterface op);
   void removeClamps();
 
 private:
@@ -349,7 +350,8 @@ Value Inserter::quantizeConstant(Weight &weight, Pair pair,
   double signal = 0, noise = 0;
   for (auto [i, number] : llvm::enumerate(numbers)) {
     const ScaleAndZeroPoint &scale = parameters.values[index[i]];
-    double error = dequantizeValue(quantized[i], scale) - number;
+    double error =
+        dequantizeValue(quantized[i], scale, parameters.type) - number;
     signal += number * number;
     noise += error * error;
   }
@@ -471,6 +473,24 @@ void Inserter::insertBias(Bias &bias) {
                                  RankedTensorType::get(bias.shape, floatType)));
 }
 
+/// Products of float8 have a float bias, which ONNX Runtime's tool casts.
+void Inserter::castBias(QuantizableOpInterface op) {
+  std::optional<unsigned> index = op.getBiasOperand();
+  if (!index || !constantOf(op->getOperand(*index)))
+    return;
+  Value bias = op->getOperand(*index);
+  std::string name = tensorName(bias);
+  builder.setInsertionPoint(op);
+  Value stored = createConstant(
+      builder, bias.getLoc(), name + "_quantized", *numbersOf(bias),
+      cast<RankedTensorType>(bias.getType()).getShape(),
+      getElementTypeOrSelf(bias.getType()));
+  Value cast = createCast(op->getLoc(), name, stored, bias.getType());
+  setNames(cast.getDefiningOp(), name + "_DequantizeLinear",
+           name + "_DequantizeLinear_Output");
+  op->setOperand(*index, cast);
+}
+
 /// A clamp before a quantizer that saturates at the same bounds does nothing.
 void Inserter::removeClamps() {
   for (auto &[value, activation] : plan.activations) {
@@ -489,7 +509,8 @@ void Inserter::removeClamps() {
     bool differs = marked && !(before->second.parameters == parameters);
     // ONNX Runtime's tool lets any asymmetric quantizer stand for a clamp.
     if (settings.isCompatible()) {
-      implied = marked && !settings.symmetricActivations;
+      implied =
+          marked && !settings.symmetricActivations && !parameters.type.isFloat;
       differs = false;
     }
     if (marked && before->second.converted)
@@ -534,4 +555,9 @@ void quantize::insertQuantizers(Plan &plan) {
     inserter.insertWeight(weight);
   for (auto &[op, bias] : plan.biases)
     inserter.insertBias(bias);
+  if (plan.settings.isCompatible() && plan.settings.weight.isFloat)
+    for (Node &node : plan.nodes)
+      if (auto op = dyn_cast_or_null<QuantizableOpInterface>(node.op);
+          op && node.quantized && op.isContraction())
+        inserter.castBias(op);
 }

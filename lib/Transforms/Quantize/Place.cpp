@@ -167,6 +167,8 @@ void Placer::placeOther(Node &node, QuantizableOpInterface op) {
   node.quantized = true;
   for (unsigned index : op.getQuantizableOperands())
     markOperand(op, index);
+  if (std::optional<unsigned> filler = quantizedFiller(plan, op))
+    markOperand(op, *filler);
   markResults(op);
 }
 
@@ -301,6 +303,8 @@ LogicalResult Placer::run() {
       placePlain(node);
       continue;
     }
+    if (node.embeds)
+      continue;
     auto op = cast<QuantizableOpInterface>(node.op);
     if (op.isContraction())
       placeContraction(node, op);
@@ -316,9 +320,11 @@ LogicalResult Placer::run() {
   }
   collectUses();
   for (Node &node : plan.nodes)
-    if (node.selected && !node.quantized && node.reason.empty())
+    if (node.selected && !node.quantized && !node.embeds && node.reason.empty())
       node.reason = "float between contractions (placement=fused)";
-  if (llvm::any_of(plan.nodes, [](const Node &n) { return n.quantized; }))
+  if (llvm::any_of(plan.nodes, [](const Node &n) {
+        return n.quantized || (n.embeds && n.selected);
+      }))
     return success();
   return reportNothing();
 }

@@ -96,6 +96,8 @@ struct Node {
   bool weightsOnly = false;
   /// No model says how it is quantized: its tensors are, and it stays.
   bool plain = false;
+  /// It adds and normalizes rows of tables, which become bytes.
+  bool embeds = false;
   std::string reason;
   NodeReport report;
 
@@ -152,7 +154,10 @@ llvm::LogicalResult quantizeWeightsOnly(Plan &plan,
 /// its readers: in the constants of what makes it, if all others agree, or by
 /// a product. Gives the tensor to read instead.
 mlir::Value divideChannels(mlir::Value value, llvm::ArrayRef<double> factors,
-                           llvm::ArrayRef<mlir::Operation *> readers);
+                           llvm::ArrayRef<mlir::Operation *> readers,
+                           bool mayFold = true);
+/// Moves outliers of channels from activations into weights.
+void smoothChannels(Plan &plan);
 /// Finds the tensors that hold an attention mask.
 void findMasks(Plan &plan);
 /// Chooses the tensors to quantize.
@@ -203,6 +208,12 @@ llvm::LogicalResult adjustBiases(Plan &plan);
 void insertQuantizers(Plan &plan);
 /// Stores tables that rows are taken of as bytes.
 void storeEmbeddings(Plan &plan);
+/// Whether a node is an EmbedLayerNormalization that becomes a quantized one.
+bool isEmbedding(const Settings &settings, mlir::Operation *op);
+/// Why it doesn't; empty if it does.
+std::string obstacleOfEmbedding(mlir::Operation *op);
+/// Gives selected ones 8-bit tables.
+void quantizeEmbeddings(Plan &plan);
 /// Replaces float ops between dequantizers and quantizers by QLinear ops.
 void foldToQLinear(Plan &plan);
 /// Replaces float products of dequantized numbers by integer products.
@@ -222,6 +233,8 @@ void cleanUp(Plan &plan);
 void renameAsOnnxRuntime(Plan &plan);
 /// Why ONNX Runtime's tool leaves a node as it is; empty if it doesn't.
 std::string leftByOnnxRuntime(const Settings &settings, llvm::StringRef opType);
+/// The number that a Pad fills with, where ONNX Runtime's tool quantizes it.
+std::optional<unsigned> quantizedFiller(Plan &plan, mlir::Operation *op);
 /// Whether an op's operands and results have one set of parameters.
 bool sharesParameters(const Settings &settings,
                       onnx::QuantizableOpInterface op);

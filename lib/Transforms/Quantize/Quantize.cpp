@@ -62,6 +62,8 @@ LogicalResult Quantize::quantize(Plan &plan) {
     if (failed(takeOverQuantizers(plan)))
       return failure();
   } else {
+    if (plan.settings.smoothQuant)
+      smoothChannels(plan);
     if (failed(placeQuantizers(plan)) ||
         (leaveUnseenBranches(plan) && failed(placeQuantizers(plan))))
       return failure();
@@ -78,8 +80,10 @@ LogicalResult Quantize::quantize(Plan &plan) {
     foldToQLinear(plan);
   if (plan.settings.form == Mode::Integer)
     foldToInteger(plan);
-  if (plan.settings.dynamic && plan.settings.contribOps)
+  if (plan.settings.dynamic && plan.settings.contribOps) {
     foldToDynamic(plan);
+    quantizeEmbeddings(plan);
+  }
   cleanUp(plan);
   if (plan.settings.isCompatible())
     renameAsOnnxRuntime(plan);

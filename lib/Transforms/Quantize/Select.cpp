@@ -88,6 +88,9 @@ static std::string obstacleOf(Plan &plan, QuantizableOpInterface op) {
   auto isConstant = [&](unsigned i) {
     return static_cast<bool>(constantOf(op->getOperand(i)));
   };
+  if (isa<microsoft::AttentionOp>(op) &&
+      !(settings.dynamic && settings.contribOps))
+    return "attention has a quantized form in dynamic modes with contrib-ops";
   if (op.takesWeightsOnly()) {
     if (!settings.dynamic)
       return "recurrent layers are quantized in dynamic modes";
@@ -126,7 +129,7 @@ static std::vector<std::string> quantizableTypes(MLIRContext *context) {
   std::vector<std::string> types;
   for (RegisteredOperationName name : context->getRegisteredOperations())
     if (name.hasInterface<QuantizableOpInterface>())
-      types.push_back(name.stripDialect().str());
+      types.push_back(name.getStringRef().rsplit('.').second.str());
   llvm::sort(types);
   return types;
 }
@@ -136,8 +139,11 @@ static LogicalResult checkOpTypes(Plan &plan) {
   if (plan.settings.isCompatible() && plan.settings.form == Mode::QDQ)
     return success();
   std::vector<std::string> known =
-      plan.settings.weightOnly ? std::vector<std::string>{"Gemm", "MatMul"}
-                               : quantizableTypes(plan.module.getContext());
+      plan.settings.weightOnly
+          ? std::vector<std::string>{"Gather", "Gemm", "MatMul"}
+          : quantizableTypes(plan.module.getContext());
+  if (plan.settings.dynamic && plan.settings.contribOps)
+    known.push_back("EmbedLayerNormalization");
   for (const std::string &type : plan.settings.opTypes)
     if (!llvm::is_contained(known, type))
       return plan.module.emitError(
@@ -163,11 +169,19 @@ static LogicalResult checkUsed(Plan &plan, StringRef option,
 /// A model that is quantized already has nothing left to choose: it stays as it
 /// is. Quantizers of training are for `mode=qat`.
 static bool isQuantized(Plan &plan) {
-  static const llvm::StringSet<> quantized = {
-      "QuantizeLinear",        "DequantizeLinear",    "DynamicQuantizeLinear",
-      "ConvInteger",           "MatMulInteger",       "MatMulIntegerToFloat",
-      "DynamicQuantizeMatMul", "DynamicQuantizeLSTM", "MatMulNBits",
-      "GatherBlockQuantized",  "QAttention",          "QGemm"};
+  static const llvm::StringSet<> quantized = {"QuantizeLinear",
+                                              "DequantizeLinear",
+                                              "DynamicQuantizeLinear",
+                                              "ConvInteger",
+                                              "MatMulInteger",
+                                              "MatMulIntegerToFloat",
+                                              "DynamicQuantizeMatMul",
+                                              "DynamicQuantizeLSTM",
+                                              "MatMulNBits",
+                                              "GatherBlockQuantized",
+                                              "QAttention",
+                                              "QGemm",
+                                              "QEmbedLayerNormalization"};
   auto isQuantizedType = [](StringRef type) {
     return quantized.contains(type) || type.starts_with("QLinear");
   };
@@ -283,7 +297,8 @@ LogicalResult quantize::selectNodes(Plan &plan) {
     bool isChosen = chosen.empty() || chosen.matches(node.name);
     auto op = dyn_cast<QuantizableOpInterface>(node.op);
     node.plain = isPlainForOnnxRuntime(settings, node.op);
-    if (!op && !node.plain)
+    node.embeds = isEmbedding(settings, node.op);
+    if (!op && !node.plain && !node.embeds)
       node.reason = "there is no quantized form of " + opTypeOf(node.op).str();
     else if (node.excluded)
       node.reason = "excluded by nodes-to-exclude";
@@ -294,11 +309,13 @@ LogicalResult quantize::selectNodes(Plan &plan) {
       node.reason = "not among op-types-to-quantize";
     else if (node.excluded = op && holdsMask(plan, op); node.excluded)
       node.reason = "it holds an attention mask, which no range may follow";
-    else if (settings.isCompatible() && !node.plain)
+    else if (settings.isCompatible() && !node.plain && !node.embeds)
       node.reason = leftByOnnxRuntime(settings, opTypeOf(node.op));
     if (op && node.reason.empty())
       node.reason = settings.weightOnly ? obstacleToCodes(plan, op)
                                         : obstacleOf(plan, op);
+    if (node.embeds && node.reason.empty())
+      node.reason = obstacleOfEmbedding(node.op);
     node.selected = node.reason.empty();
   }
   if (failed(checkUsed(plan, "nodes-to-quantize", chosen)) ||

@@ -112,8 +112,8 @@ static llvm::Error readTypes(Settings &settings) {
       return llvm::Error::success();
     auto parsed = QuantType::parse(text);
     if (!parsed || (!weights && parsed->bits == 4))
-      return fail(name + " expects u8, s8, u16" +
-                  (weights ? ", s16, u4 or s4" : " or s16") + ", but got '" +
+      return fail(name + " expects u8, s8, u16, s16" +
+                  (weights ? ", u4, s4" : "") + " or f8e4m3fn, but got '" +
                   text + "'");
     if (settings.nbits != 8 && parsed->bits != settings.nbits &&
         (weights || settings.nbits == 16))
@@ -129,7 +129,12 @@ static llvm::Error readTypes(Settings &settings) {
                                settings.activation, false))
     return error;
   settings.weightGiven |= !settings.weightType.empty();
-  return read("weight-type", settings.weightType, settings.weight, true);
+  if (llvm::Error error =
+          read("weight-type", settings.weightType, settings.weight, true))
+    return error;
+  // Products of float8 are added to a float bias.
+  settings.quantizeBias &= !settings.weight.isFloat;
+  return llvm::Error::success();
 }
 
 /// What a runtime is best given, where the user doesn't say otherwise.
@@ -170,7 +175,21 @@ static llvm::Error refuse(const Settings &settings) {
     bool broken;
     llvm::StringRef message;
   };
+  bool floats = settings.activation.isFloat || settings.weight.isFloat;
   const Rule rules[] = {
+      {settings.activation.isFloat != settings.weight.isFloat,
+       "activation-type=f8e4m3fn and weight-type=f8e4m3fn go together: no "
+       "runtime multiplies float8 by integers"},
+      {floats && (integerForm || settings.dynamic || qat),
+       "activation-type=f8e4m3fn is for static mode=qdq: the integer ops take "
+       "integers"},
+      {floats && (settings.reduceRange || settings.symmetricWeights == false ||
+                  settings.restrictedAsymmetric || settings.blockSize > 0 ||
+                  settings.int16First > 0 || !settings.int16Tensors.empty() ||
+                  settings.contribQdq),
+       "float8 goes with none of reduce-range, symmetric-weights=false, "
+       "restricted-asymmetric, block-size, int16-first, int16-tensors and "
+       "contrib-qdq"},
       {settings.dynamic && qat,
        "dynamic contradicts mode=qat: the model has its parameters"},
       {settings.dynamic && settings.activation != QuantType{8, false},
@@ -241,6 +260,14 @@ static llvm::Error refuse(const Settings &settings) {
            settings.symmetricWeights == false,
        "symmetric-weights=false expects per-channel=false in mode=integer: "
        "ConvInteger runs with one zero point for all channels"},
+      {settings.smoothQuant && (settings.dynamic || qat),
+       "smooth-quant is for static modes: it takes ranges of channels"},
+      {!(settings.smoothAlpha >= 0 && settings.smoothAlpha <= 1),
+       "smooth-quant-alpha expects a number from 0 to 1"},
+      {!settings.smoothQuant &&
+           (settings.smoothAlpha != QuantizeOptions().smoothAlpha ||
+            !settings.smoothFolding),
+       "smooth-quant-alpha and smooth-quant-folding are for smooth-quant"},
       {!(std::isfinite(settings.minimumRealRange) &&
          settings.minimumRealRange >= 0),
        "minimum-real-range expects a finite number not below zero"},
@@ -311,7 +338,8 @@ static bool keepsSums(const Settings &settings) {
   if (settings.weightRounding != "auto")
     return settings.weightRounding == "sums";
   return settings.mode != Mode::QAT && !settings.dynamic &&
-         settings.placement == Placement::Fused && !settings.weightPair;
+         !settings.weight.isFloat && settings.placement == Placement::Fused &&
+         !settings.weightPair;
 }
 
 /// Completes settings but for what files hold.
@@ -379,4 +407,13 @@ bool onnxquant::needsCovariances(const QuantizeOptions &options) {
     return false;
   }
   return settings.weightOnly && settings.weightOnly->needsSamples();
+}
+
+bool onnxquant::keepsFused(const QuantizeOptions &options) {
+  Settings settings(options);
+  if (llvm::Error error = complete(settings)) {
+    llvm::consumeError(std::move(error));
+    return false;
+  }
+  return settings.dynamic && settings.contribOps;
 }

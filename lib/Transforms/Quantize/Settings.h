@@ -4,6 +4,7 @@
 #define ONNXQUANT_LIB_TRANSFORMS_QUANTIZE_SETTINGS_H
 
 #include "OnnxQuant/Support/Quantization.h"
+#include "OnnxQuant/Transforms/Quantize/BlockCodes.h"
 #include "OnnxQuant/Transforms/Quantize/Passes.h"
 #include "llvm/ADT/StringMap.h"
 #include <memory>
@@ -35,7 +36,7 @@ struct WeightOnly {
   int64_t blockSize = 32;
   bool symmetric = false;
   Algorithm algorithm = Algorithm::Nearest;
-  double damping = 0.01;
+  SecondOrderSpec secondOrder;
   int64_t accuracyLevel = 0;
   /// Dequantizers in place of com.microsoft's ops.
   bool asPairs = false;

@@ -1,6 +1,7 @@
 // Weights of few bits in blocks, and nothing else: MatMul and Gemm become
-// MatMulNBits, or a dequantizer of blocks stands before them. Names and layouts
-// are those of ONNX Runtime's tool.
+// MatMulNBits, or a dequantizer of blocks stands before them; a Gather of rows
+// becomes GatherBlockQuantized. Names and layouts are those of ONNX Runtime's
+// tool.
 //
 // Where an algorithm reads samples, products are taken in stages, so that the
 // covariances of a stage fit a bound; later stages see what earlier ones left.
@@ -22,8 +23,13 @@ static constexpr int64_t stageBytes = int64_t(512) << 20;
 
 static bool isNone(Value value) { return isa<NoneType>(value.getType()); }
 
+/// What becomes codes: the right side of a product, or a Gather's table.
+static Value weightOf(Operation *op) {
+  return op->getOperand(isa<GatherOp>(op) ? 0 : 1);
+}
+
 static RankedTensorType weightType(Operation *op) {
-  return dyn_cast<RankedTensorType>(op->getOperand(1).getType());
+  return dyn_cast<RankedTensorType>(weightOf(op).getType());
 }
 
 /// How many weights a product sums.
@@ -52,13 +58,28 @@ static std::string obstacleOfGemm(GemmOp op, bool asPairs) {
   return "";
 }
 
+/// Tables are large and lose more than products do: only who lists the operator
+/// gets them as codes.
+static std::string obstacleOfGather(Plan &plan, GatherOp op) {
+  const WeightOnly &settings = *plan.settings.weightOnly;
+  if (!llvm::is_contained(plan.settings.opTypes, "Gather"))
+    return "tables of Gather become codes where op-types-to-quantize lists it";
+  if (settings.bits != 4)
+    return "GatherBlockQuantized has codes of 4 bits";
+  if (settings.algorithm == Algorithm::HalfQuadratic)
+    return "GatherBlockQuantized has no zero points that are real numbers";
+  if (weightType(op).getRank() != 2 || op.getAxis() != 0)
+    return "it doesn't take rows of a matrix";
+  return "";
+}
+
 std::string quantize::obstacleToCodes(Plan &plan, Operation *op) {
   const WeightOnly &settings = *plan.settings.weightOnly;
-  if (!isa<MatMulOp, GemmOp>(op))
-    return "weight-only is for MatMul and Gemm";
+  if (!isa<MatMulOp, GemmOp, GatherOp>(op))
+    return "weight-only is for MatMul, Gemm and Gather";
   if (!isa<func::FuncOp>(op->getParentOp()) && !plan.settings.enableSubgraph)
     return "it is part of a subgraph, and enable-subgraph is false";
-  Value weight = op->getOperand(1);
+  Value weight = weightOf(op);
   if (!constantOf(weight))
     return "its weight is not constant";
   if (!scaleTypeOf(weight))
@@ -68,6 +89,8 @@ std::string quantize::obstacleToCodes(Plan &plan, Operation *op) {
     return "its weight is no matrix";
   if (auto gemm = dyn_cast<GemmOp>(op))
     return obstacleOfGemm(gemm, settings.asPairs);
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return obstacleOfGather(plan, gather);
   // Ones in front change nothing where the input has as many dimensions.
   auto input = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
   ArrayRef<int64_t> batch = type.getShape().drop_back(2);
@@ -104,6 +127,7 @@ private:
   BlockSpec specOf(Node &node) const;
   void replace(Node &node, const Matrix &matrix, const BlockCodes &codes);
   void replaceProduct(Node &node, const BlockCodes &codes);
+  void replaceGather(Node &node, const BlockCodes &codes);
   void dequantize(Node &node, const BlockCodes &codes);
 
   std::string uniqueName(const std::string &name);
@@ -127,14 +151,14 @@ private:
 } // namespace
 
 BlockSpec WeightCoder::specOf(Node &node) const {
-  Value weight = node.op->getOperand(1);
+  Value weight = weightOf(node.op);
   return {settings.bits, settings.blockSize, settings.symmetric,
           scaleTypeOf(weight) == ScaleType::F16};
 }
 
 /// The weight as [N, K]; alpha is part of it.
 FailureOr<Matrix> WeightCoder::read(Node &node) {
-  Value weight = node.op->getOperand(1);
+  Value weight = weightOf(node.op);
   auto numbers = numbersOf(weight);
   if (!numbers)
     return node.op->emitError("the weight '")
@@ -154,7 +178,7 @@ FailureOr<Matrix> WeightCoder::read(Node &node) {
   if (gemm && !settings.asPairs)
     for (float &number : matrix.numbers)
       number *= gemm.getAlpha().convertToFloat();
-  if (gemm && gemm.getTransB() != 0)
+  if ((gemm && gemm.getTransB() != 0) || isa<GatherOp>(node.op))
     return matrix;
   Matrix turned{matrix.depth, matrix.rows, std::vector<float>(numbers->size())};
   for (int64_t k = 0; k < turned.depth; ++k)
@@ -185,7 +209,7 @@ Value WeightCoder::packed(Node &node, const std::string &name,
 Value WeightCoder::reals(Node &node, const std::string &name,
                          ArrayRef<float> numbers, ArrayRef<int64_t> shape) {
   SmallVector<double> doubles(numbers.begin(), numbers.end());
-  Value weight = node.op->getOperand(1);
+  Value weight = weightOf(node.op);
   return createConstant(builder, node.location, uniqueName(name), doubles,
                         shape, getElementTypeOrSelf(weight.getType()));
 }
@@ -253,6 +277,38 @@ void WeightCoder::replaceProduct(Node &node, const BlockCodes &result) {
   node.op = nullptr;
 }
 
+/// The dialect has no op of GatherBlockQuantized: the importer takes it apart.
+void WeightCoder::replaceGather(Node &node, const BlockCodes &result) {
+  Operation *op = node.op;
+  std::string name = tensorName(weightOf(op));
+  int64_t rows = result.rows, blocks = result.blocks();
+  Value stored =
+      codes(node, name + "_Q4", asNumbers(result, settings.symmetric),
+            {rows, result.depth});
+  SmallVector<Value> operands{
+      stored, op->getOperand(1),
+      reals(node, name + "_scales", result.scales, {rows, blocks})};
+  if (!settings.symmetric)
+    operands.push_back(
+        codes(node, name + "_zero_points",
+              SmallVector<int64_t>(result.zeros.begin(), result.zeros.end()),
+              {rows, blocks}));
+  OperationState state(node.location, CustomOp::getOperationName());
+  state.addOperands(operands);
+  state.addTypes(op->getResultTypes());
+  state.addAttribute("function_name",
+                     builder.getStringAttr("GatherBlockQuantized"));
+  state.addAttribute("domain_name", builder.getStringAttr("com.microsoft"));
+  state.addAttribute("gather_axis", integer(0));
+  state.addAttribute("quantize_axis", integer(1));
+  state.addAttribute("block_size", integer(settings.blockSize));
+  Operation *made = builder.create(state);
+  setNames(made, node.name + "_Q4", tensorName(op->getResult(0)));
+  op->replaceAllUsesWith(made);
+  op->erase();
+  node.op = nullptr;
+}
+
 /// A dequantizer in place of the weight, which keeps its layout.
 void WeightCoder::dequantize(Node &node, const BlockCodes &result) {
   Operation *op = node.op;
@@ -295,7 +351,7 @@ void WeightCoder::dequantize(Node &node, const BlockCodes &result) {
 
 void WeightCoder::replace(Node &node, const Matrix &matrix,
                           const BlockCodes &codes) {
-  Value weight = node.op->getOperand(1);
+  Value weight = weightOf(node.op);
   double signal = 0, noise = 0;
   for (int64_t n = 0; n < codes.rows; ++n)
     for (int64_t k = 0; k < codes.depth; ++k) {
@@ -315,7 +371,9 @@ void WeightCoder::replace(Node &node, const Matrix &matrix,
   node.quantized = true;
   ++plan.report.weights;
   builder.setInsertionPoint(node.op);
-  if (settings.asPairs)
+  if (isa<GatherOp>(node.op))
+    replaceGather(node, codes);
+  else if (settings.asPairs)
     dequantize(node, codes);
   else
     replaceProduct(node, codes);
@@ -350,7 +408,7 @@ LogicalResult WeightCoder::codeGroup(const Group &group,
     for (auto [node, matrix] : llvm::zip(group, matrices))
       replace(*node, matrix,
               secondOrder(matrix.numbers, matrix.rows, matrix.depth,
-                          specOf(*node), inputs, settings.damping));
+                          specOf(*node), inputs, settings.secondOrder));
     return success();
   }
   std::vector<llvm::ArrayRef<float>> parts;
@@ -411,7 +469,9 @@ LogicalResult WeightCoder::run() {
       continue;
     auto gemm = dyn_cast<GemmOp>(node.op);
     bool isInside = !isa<func::FuncOp>(node.op->getParentOp());
-    if (settings.needsSamples() && isInside)
+    if (settings.needsSamples() && isa<GatherOp>(node.op))
+      node.reason = "rounded to the nearest: all of a table's rows count alike";
+    else if (settings.needsSamples() && isInside)
       node.reason = "rounded to the nearest: samples say nothing of what is "
                     "inside a branch or loop";
     else if (settings.needsSamples() && gemm && gemm.getTransA() != 0)
@@ -449,7 +509,7 @@ LogicalResult quantize::quantizeWeightsOnly(Plan &plan,
   if (llvm::none_of(plan.nodes, [](const Node &node) { return node.selected; }))
     return plan.module.emitError(
         "nothing can be quantized: no MatMul or Gemm has a constant matrix "
-        "that may become codes");
+        "that may become codes, and no Gather that is listed a table");
   if (failed(WeightCoder(plan, source).run()))
     return failure();
   cleanUp(plan);

@@ -32,6 +32,7 @@ static llvm::Error refuseOthers(const QuantizeOptions &options) {
       {"asymmetric-input-types", !options.asymmetricInputTypes.empty()},
       {"symmetric-activations", options.symmetricActivations},
       {"reduce-range", options.reduceRange},
+      {"smooth-quant", options.smoothQuant},
       {"input-quantization-params", !options.inputParams.empty()},
       {"output-quantization-params", !options.outputParams.empty()},
       {"tensor-overrides", !options.tensorOverrides.empty()},
@@ -84,7 +85,13 @@ static llvm::Error readAlgorithm(const QuantizeOptions &options,
   if (options.damping != QuantizeOptions().damping &&
       algorithm != Algorithm::SecondOrder)
     return fail("damping is for algorithm=gptq");
-  result.damping = options.damping;
+  if (algorithm != Algorithm::SecondOrder &&
+      (!options.sortsChannels || !options.searchesScales))
+    return fail((options.sortsChannels ? llvm::StringRef("search-scales")
+                                       : llvm::StringRef("act-order")) +
+                " is for algorithm=gptq");
+  result.secondOrder = {options.damping, options.sortsChannels,
+                        options.searchesScales};
   return llvm::Error::success();
 }
 
@@ -96,6 +103,9 @@ llvm::Error quantize::readWeightOnly(Settings &settings) {
       return fail("algorithm is for weight-only");
     if (options.damping != defaults.damping)
       return fail("damping is for weight-only with algorithm=gptq");
+    if (!options.sortsChannels || !options.searchesScales)
+      return fail("act-order and search-scales are for weight-only with "
+                  "algorithm=gptq");
     if (options.accuracyLevel != 0)
       return fail("accuracy-level is for weight-only");
     return llvm::Error::success();

@@ -23,6 +23,8 @@ private:
                             ArrayRef<int64_t> shape);
   LogicalResult readGiven(Weight &weight, const TensorOverride &override,
                           ArrayRef<int64_t> shape);
+  ScaleAndZeroPoint scaleOf(RealRange range, const ScaleRule &rule,
+                            ArrayRef<double> numbers);
   LogicalResult useBounds(Weight &weight, const TensorOverride &override,
                           MutableArrayRef<RealRange> ranges);
 
@@ -35,7 +37,9 @@ private:
 /// The parameters of the tensors that a constant is moved together with.
 std::optional<Parameters> WeightCollector::shared(Weight &weight) {
   auto op = dyn_cast<QuantizableOpInterface>(weight.use->getOwner());
-  if (!op || !sharesParameters(settings, op))
+  if (!op || !sharesParameters(settings, op) ||
+      !llvm::is_contained(op.getQuantizableOperands(),
+                          weight.use->getOperandNumber()))
     return std::nullopt;
   for (unsigned index : op.getQuantizableResults()) {
     auto it = plan.activations.find(op->getResult(index));
@@ -153,6 +157,22 @@ LogicalResult WeightCollector::useBounds(Weight &weight,
   return success();
 }
 
+/// ONNX Runtime's tool lets float8 weights deviate as all float8 numbers do.
+ScaleAndZeroPoint WeightCollector::scaleOf(RealRange range,
+                                           const ScaleRule &rule,
+                                           ArrayRef<double> numbers) {
+  if (!rule.type.isFloat || !settings.isCompatible())
+    return computeScale(range.min, range.max, rule);
+  auto count = static_cast<double>(numbers.size());
+  double mean = 0, squares = 0;
+  for (double number : numbers)
+    mean += number / count;
+  for (double number : numbers)
+    squares += (number - mean) * (number - mean) / count;
+  double top = std::sqrt(squares) * float8Greatest / float8Deviation;
+  return computeScale(-top, top, rule);
+}
+
 LogicalResult WeightCollector::collect(Weight &weight) {
   Value value = weight.use->get();
   ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
@@ -205,8 +225,7 @@ LogicalResult WeightCollector::collect(Weight &weight) {
   if (failed(useBounds(weight, override, ranges)))
     return failure();
   for (auto [range, result] : llvm::zip(ranges, parameters.values))
-    if (result = computeScale(range.min, range.max, rule);
-        !std::isfinite(result.scale))
+    if (result = scaleOf(range, rule, *numbers); !std::isfinite(result.scale))
       return plan.module.emitError("the range of tensor '")
              << weight.name << "' is too wide for a finite scale";
   // A channel of zeros has no scale of its own; symmetric channels keep one

@@ -26,7 +26,7 @@
 // SHAPE: error: {{.*}}.wrong.npy, sample 0: input 'x' expects shape [1, 4], but got [1, 3]
 // NONE: error: {{.*}}none.npy: no such file or folder
 // EMPTY: error: start leaves out all samples: {{.*}}.npy has 3
-// METHOD: error: method expects minmax, average, moving-average, entropy, percentile or mse, but got 'kl'
+// METHOD: error: method expects minmax, average, moving-average, entropy, percentile, mse or distribution, but got 'kl'
 // BATCH: error: batch expects the first dimension of input 'x' to be open, but it is 1
 
 func.func @main(%x: tensor<1x4xf32> {onnx.name = "x"}) -> tensor<1x4xf32> {

@@ -54,7 +54,7 @@
 // MODE: mode expects qdq, qlinear, integer or qat, but got 'int8'
 // PLACEMENT: placement expects fused or every-op, but got 'all'
 // NBITS: nbits expects 4, 8 or 16, but got 7
-// ACTIVATION: activation-type expects u8, s8, u16 or s16, but got 'u4'
+// ACTIVATION: activation-type expects u8, s8, u16, s16 or f8e4m3fn, but got 'u4'
 // CONFLICT: weight-type=s8 contradicts nbits=16
 // ASYMMETRIC: weight-type=s8 contradicts asymmetric-input-types=false
 // WIDE: activations of 16 bits are for mode=qdq

@@ -8,6 +8,10 @@
 // RUN: not onnxq-opt %s --onnx-quantize="weight-only=4 activation-type=u8" 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: not onnxq-opt %s --onnx-quantize="weight-only=4 mode=qdq accuracy-level=4" 2>&1 | FileCheck %s --check-prefix=LEVEL
 // RUN: not onnxq-opt %s --onnx-quantize="weight-only=4 damping=0.1" 2>&1 | FileCheck %s --check-prefix=DAMPING
+// RUN: not onnxq-opt %s --onnx-quantize="weight-only=4 act-order=false" 2>&1 | FileCheck %s --check-prefix=ORDER
+// RUN: not onnxq-opt %s --onnx-quantize="weight-only=4 search-scales=false" 2>&1 | FileCheck %s --check-prefix=SCALES
+// RUN: not onnxq-opt %s --onnx-quantize="search-scales=false" 2>&1 | FileCheck %s --check-prefix=SEARCH
+// RUN: not onnxq-opt %s --onnx-quantize="weight-only=4 smooth-quant=true" 2>&1 | FileCheck %s --check-prefix=SMOOTH
 // RUN: not onnxq-opt %s --onnx-quantize="algorithm=gptq" 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: not onnxq-opt %s --onnx-quantize="weight-only=4 algorithm=gptq" 2>&1 | FileCheck %s --check-prefix=SAMPLES
 // RUN: not onnxq-opt %s --onnx-quantize="weight-only=4 nodes-to-exclude=product" 2>&1 | FileCheck %s --check-prefix=NOTHING
@@ -22,6 +26,10 @@
 // OTHER: error: activation-type is no option of weight-only
 // LEVEL: error: accuracy-level contradicts mode=qdq
 // DAMPING: error: damping is for algorithm=gptq
+// ORDER: error: act-order is for algorithm=gptq
+// SCALES: error: search-scales is for algorithm=gptq
+// SEARCH: error: act-order and search-scales are for weight-only with algorithm=gptq
+// SMOOTH: error: smooth-quant is no option of weight-only
 // ALONE: error: algorithm is for weight-only
 // SAMPLES: error: this algorithm expects samples
 // NOTHING: error: nothing can be quantized

@@ -172,9 +172,28 @@ TEST(SecondOrder, HalvesTheErrorOfProductsAtLeast) {
     double nearest =
         inputs.errorOf(weights, roundToNearest(weights, 70, 48, spec));
     double better = inputs.errorOf(
-        weights, secondOrder(weights, 70, 48, spec, inputs.products, 0.01));
+        weights, secondOrder(weights, 70, 48, spec, inputs.products));
     EXPECT_LT(better, nearest / 2) << bits << " bits";
   }
+}
+
+TEST(SecondOrder, OrderAndScalesCanBeLeftAlone) {
+  Inputs inputs(300, 48);
+  std::vector<float> weights = makeWeights(70 * 48, 6);
+  BlockSpec spec{4, 16, false};
+  BlockCodes nearest = roundToNearest(weights, 70, 48, spec);
+  BlockCodes all = secondOrder(weights, 70, 48, spec, inputs.products);
+  BlockCodes inOrder = secondOrder(weights, 70, 48, spec, inputs.products,
+                                   {0.01, /*sortsChannels=*/false, true});
+  BlockCodes whole = secondOrder(weights, 70, 48, spec, inputs.products,
+                                 {0.01, true, /*searchesScales=*/false});
+  EXPECT_NE(all.codes, inOrder.codes);
+  EXPECT_EQ(all.scales, inOrder.scales);
+  EXPECT_EQ(whole.scales, nearest.scales);
+  EXPECT_NE(all.scales, whole.scales);
+  double bound = inputs.errorOf(weights, nearest) / 2;
+  EXPECT_LT(inputs.errorOf(weights, inOrder), bound);
+  EXPECT_LT(inputs.errorOf(weights, whole), bound);
 }
 
 TEST(SecondOrder, InputsThatAreAlwaysZeroDoNoHarm) {
@@ -183,11 +202,11 @@ TEST(SecondOrder, InputsThatAreAlwaysZeroDoNoHarm) {
     inputs.products.sums[5 * 16 + k] = inputs.products.sums[k * 16 + 5] = 0;
   std::vector<float> weights = makeWeights(3 * 16, 7);
   BlockCodes codes =
-      secondOrder(weights, 3, 16, {4, 16, true}, inputs.products, 0.01);
+      secondOrder(weights, 3, 16, {4, 16, true}, inputs.products);
   for (int64_t k = 0; k < 16; ++k)
     EXPECT_TRUE(std::isfinite(codes.weight(2, k)));
   Covariance nothing{16, std::vector<double>(16 * 16, 0)};
-  codes = secondOrder(weights, 3, 16, {4, 16, false}, nothing, 0.01);
+  codes = secondOrder(weights, 3, 16, {4, 16, false}, nothing);
   EXPECT_TRUE(std::isfinite(codes.weight(2, 15)));
 }
 

@@ -173,8 +173,10 @@ def Calibrate : PassWithGroups<"onnx-calibrate", "::mlir::ModuleOp"> {
     ]>,
     Group<"method", "Ranges", [
       Choice<"method", "method", "minmax",
-        ["minmax", "average", "moving-average", "entropy", "percentile", "mse"],
-        "how ranges are chosen">,
+        ["minmax", "average", "moving-average", "entropy", "percentile", "mse",
+         "distribution"],
+        "how ranges are chosen; distribution: as wide as float8 numbers that "
+        "deviate as much">,
       Option<"bins", "bins", "int64_t", "2048",
         "bins of the histograms, a power of two">,
       Option<"quantizedBins", "quantized-bins", "int64_t", "128",
@@ -233,7 +235,8 @@ def LoadCalibration : PassWithGroups<"onnx-load-calibration", "::mlir::ModuleOp"
     Group<"table", "Ranges of an earlier calibration", [
       Text<"table", "table", "FILE", "the file to read">,
       Choice<"method", "method", "",
-        ["minmax", "average", "moving-average", "entropy", "percentile", "mse"],
+        ["minmax", "average", "moving-average", "entropy", "percentile", "mse",
+         "distribution"],
         "default: the method that the table was made with">,
       Option<"quantizedBins", "quantized-bins", "int64_t", "128",
         "as of onnx-calibrate">,

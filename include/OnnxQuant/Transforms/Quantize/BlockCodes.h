@@ -68,12 +68,21 @@ BlockCodes halfQuadratic(llvm::ArrayRef<float> matrix, int64_t rows,
 /// weights count more, fitted by least squares.
 BlockCodes fitWeighted(llvm::ArrayRef<float> matrix, int64_t rows,
                        int64_t depth, const BlockSpec &spec);
+struct SecondOrderSpec {
+  /// A share of the mean square of inputs.
+  double damping = 0.01;
+  /// Channels with the largest squares come first, not the first ones.
+  bool sortsChannels = true;
+  /// Ranges of blocks are narrowed where that has less error.
+  bool searchesScales = true;
+};
+
 /// Second-order rounding: weights that are still to be rounded make up for the
-/// error of those that are, as far as inputs go together. `damping` is a share
-/// of the mean square of inputs.
+/// error of those that are, as far as inputs go together.
 BlockCodes secondOrder(llvm::ArrayRef<float> matrix, int64_t rows,
                        int64_t depth, const BlockSpec &spec,
-                       const Covariance &inputs, double damping);
+                       const Covariance &inputs,
+                       const SecondOrderSpec &settings = {});
 
 /// The squared error of a product's results, summed over the inputs: what
 /// `matrix` and `codes` give that reads them.

@@ -49,6 +49,10 @@ bool needsCalibration(const QuantizeOptions &options);
 /// Whether it runs samples for how the inputs of products go together.
 bool needsCovariances(const QuantizeOptions &options);
 
+/// Whether fused operators of com.microsoft become quantized ones, so that the
+/// importer must not take them apart.
+bool keepsFused(const QuantizeOptions &options);
+
 } // namespace onnxquant
 
 #endif // ONNXQUANT_TRANSFORMS_QUANTIZE_PASSES_H

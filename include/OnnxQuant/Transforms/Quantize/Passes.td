@@ -70,7 +70,8 @@ def Quantize : PassWithGroups<"onnx-quantize", "::mlir::ModuleOp"> {
         "the highest opset of the result (0: as high as it needs); forms that "
         "need a later one are avoided">,
       Option<"contribOps", "contrib-ops", "bool", "false",
-        "use the quantized ops of com.microsoft">,
+        "use the quantized ops of com.microsoft; where dynamic, also its "
+        "QAttention and QEmbedLayerNormalization">,
       Option<"quantizeBias", "quantize-bias", "bool", "true",
         "store biases as 32-bit integers">,
     ]>,
@@ -95,6 +96,14 @@ def Quantize : PassWithGroups<"onnx-quantize", "::mlir::ModuleOp"> {
         ["depthwise", "none", "auto"],
         "depthwise: bring the channels that depthwise convolutions read to "
         "similar ranges, by powers of two; auto: where it can be done">,
+      Option<"smoothQuant", "smooth-quant", "bool", "false",
+        "divide the channels that MatMul and Gemm read, and multiply their "
+        "weights, so that outliers are shared between both">,
+      Option<"smoothAlpha", "smooth-quant-alpha", "double", "0.5",
+        "share of the outliers that goes into the weights, 0 to 1">,
+      Option<"smoothFolding", "smooth-quant-folding", "bool", "true",
+        "divide in the constants of a LayerNormalization or Mul before, where "
+        "there is one; false: by a product of its own">,
     ]>,
     ChosenGroup<"selection", "What is quantized", [
       Choice<"placementName", "placement", "fused", ["fused", "every-op"],
@@ -104,7 +113,9 @@ def Quantize : PassWithGroups<"onnx-quantize", "::mlir::ModuleOp"> {
         "that are read for few products, what depthwise convolutions read "
         "(mode=qdq), and gates (placement=fused)">,
       Texts<"opTypes", "op-types-to-quantize", "A,B",
-        "operators to quantize, such as Conv,MatMul (all that can be)">,
+        "operators to quantize, such as Conv,MatMul (all that can be; with "
+        "weight-only all but Gather, whose tables become GatherBlockQuantized "
+        "of 4 bits)">,
       Texts<"nodes", "nodes-to-quantize", "A,B",
         "only these nodes: names or regular expressions">,
       Texts<"excluded", "nodes-to-exclude", "A,B",
@@ -128,9 +139,11 @@ def Quantize : PassWithGroups<"onnx-quantize", "::mlir::ModuleOp"> {
       Option<"nbits", "nbits", "int64_t", "8",
         "bits of activations and weights: 8 or 16; 4 is for weights">,
       Choice<"activationType", "activation-type", "",
-        ["u8", "s8", "u16", "s16"], "type of activations (u8)", open=1>,
+        ["u8", "s8", "u16", "s16", "f8e4m3fn"], "type of activations (u8)",
+        open=1>,
       Choice<"weightType", "weight-type", "",
-        ["u8", "s8", "u16", "s16", "u4", "s4"], "type of weights (s8)",
+        ["u8", "s8", "u16", "s16", "u4", "s4", "f8e4m3fn"],
+        "type of weights (s8)",
         open=1>,
       Choice<"asymmetricInputTypes", "asymmetric-input-types", "",
         ["true", "false"],
@@ -150,7 +163,8 @@ def Quantize : PassWithGroups<"onnx-quantize", "::mlir::ModuleOp"> {
         "one scale for each run of this many weights along the sum (0: none)">,
       Option<"weightOnlyBits", "weight-only", "int64_t", "0",
         "store constant weights of products in 2, 4 or 8 bits with a scale for "
-        "each block, and leave activations float (0: no)">,
+        "each block, and leave activations float (0: no); tables of Gather if "
+        "op-types-to-quantize lists it">,
       Choice<"algorithmName", "algorithm", "rtn",
         ["rtn", "hqq", "k-quant", "gptq", "awq"],
         "how weight-only finds codes: rtn is the nearest; gptq and awq read "
@@ -158,6 +172,12 @@ def Quantize : PassWithGroups<"onnx-quantize", "::mlir::ModuleOp"> {
       Option<"damping", "damping", "double", "0.01",
         "algorithm=gptq: share of the inputs' mean square that is added to each "
         "channel's">,
+      Option<"sortsChannels", "act-order", "bool", "true",
+        "algorithm=gptq: round the channels with the largest inputs first; "
+        "false: in their order">,
+      Option<"searchesScales", "search-scales", "bool", "true",
+        "algorithm=gptq: narrow the ranges of blocks where that has less "
+        "error; false: take all of them">,
       Option<"accuracyLevel", "accuracy-level", "int64_t", "0",
         "attribute of MatMulNBits: 0 to leave it out, 1 float32, 2 float16, "
         "3 bfloat16, 4 int8">,

@@ -11,6 +11,7 @@ using namespace onnxquant::onnx::quantizable;
 
 void onnxquant::onnx::registerQuantizableModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, ONNXDialect *) {
+    attachAttention(*context);
     attachContractions(*context);
     attachDataMovement(*context);
     attachElementwise(*context);

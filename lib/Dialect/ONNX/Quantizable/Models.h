@@ -45,6 +45,7 @@ bool haveEightBits(llvm::ArrayRef<QuantizedOperand> operands);
 mlir::Value transposeMatrix(mlir::OpBuilder &builder, mlir::Operation *from,
                             mlir::Value value);
 
+void attachAttention(mlir::MLIRContext &context);
 void attachContractions(mlir::MLIRContext &context);
 void attachDataMovement(mlir::MLIRContext &context);
 void attachElementwise(mlir::MLIRContext &context);

@@ -82,12 +82,12 @@ def get_available_providers() -> list[str]:
     return ["CPUExecutionProvider"]
 
 
-def _pack(values: "np.ndarray[Any, Any]", bits: int) -> "np.ndarray[Any, Any]":
+def _pack(values: "np.ndarray[Any, Any]", bits: int, filler: int = 0) -> "np.ndarray[Any, Any]":
     """Small integers along the last axis in bytes, low bits first."""
     per_byte = 8 // bits
     short = -values.shape[-1] % per_byte
     if short:
-        values = np.concatenate([values, np.zeros((*values.shape[:-1], short), values.dtype)], axis=-1)
+        values = np.concatenate([values, np.full((*values.shape[:-1], short), filler, values.dtype)], axis=-1)
     grouped = values.reshape(*values.shape[:-1], -1, per_byte).astype(np.uint8)
     result = np.zeros(grouped.shape[:-1], np.uint8)
     for place in range(per_byte):
@@ -120,7 +120,7 @@ def _quantize_matmul(bits: int, dst: Any, src: Any, scales: Any, zero_points: An
     dst[...] = packed.reshape(dst.shape)
     scales[...] = scale.reshape(scales.shape).astype(scales.dtype)
     if zero_points is not None and not symmetric:
-        zero_points[...] = _pack(zero.reshape(n, count), bits).reshape(zero_points.shape)
+        zero_points[...] = _pack(zero.reshape(n, count), bits, 1 << (bits - 1)).reshape(zero_points.shape)
 
 
 def quantize_matmul_2bits(dst: Any, src: Any, scales: Any, zero_points: Any, block_size: int, n: int, k: int,

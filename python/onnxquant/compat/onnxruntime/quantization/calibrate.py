@@ -239,7 +239,7 @@ class CalibraterBase:
         self.use_external_data_format = use_external_data_format
         self.per_channel = per_channel
         self.augment_model: Any = None
-        self.infer_session: Any = None
+        self._session: Any = None
         self.execution_providers = ["CPUExecutionProvider"]
         self._result: Optional[_table.Table] = None
         self._names, _ = self.select_tensors_to_calibrate(self.model)
@@ -249,9 +249,21 @@ class CalibraterBase:
         self.create_inference_session()
 
     def create_inference_session(self) -> None:
+        """The next use of `infer_session` reads the augmented model anew."""
+        self._session = None
+
+    @property
+    def infer_session(self) -> Any:
+        """A session of the augmented model; collecting needs none."""
         from ..capi.onnxruntime_inference_collection import InferenceSession
 
-        self.infer_session = InferenceSession(self.augmented_model_path, providers=self.execution_providers)
+        if self._session is None:
+            self._session = InferenceSession(self.augmented_model_path, providers=self.execution_providers)
+        return self._session
+
+    @infer_session.setter
+    def infer_session(self, session: Any) -> None:
+        self._session = session
 
     def select_tensors_to_calibrate(self, model: Any) -> Tuple[set, Dict[str, Any]]:
         """(names, value infos): floats that enter or leave the chosen operators."""
@@ -296,12 +308,10 @@ class CalibraterBase:
 
     def collect_data(self, data_reader: Any) -> None:
         """Runs a reader's samples; what several calls ran adds up."""
-        if self.per_channel:
-            raise NotImplementedError("per_channel: ranges of activations are per tensor here; leave it out")
         try:
             table = _table.calibrate(
-                self._source, data_reader, progress=False, all=True, names=sorted(self._names), symmetric=self.symmetric,
-                **self._options(),
+                self._source, data_reader, progress=False, all=True, names=sorted(self._names),
+                **{"symmetric": self.symmetric, **self._options()},
             )
         except ValueError as error:
             if "no samples are left" in str(error):
@@ -323,6 +333,15 @@ class CalibraterBase:
             name: TensorData(lowest=np.array(low, np.float32), highest=np.array(high, np.float32))
             for name, (low, high) in table.items()
         }
+        if self.per_channel:
+            for name, known in table.statistics()["tensors"].items():
+                if known["channel_axis"] != 1:
+                    raise NotImplementedError(f"per_channel: the channels of tensor '{name}' are not its second axis")
+                low, high = (np.array(known[key], np.float64).astype(np.float32) for key in ("channel_mins", "channel_maxs"))
+                if self.symmetric:
+                    high = np.maximum(np.abs(low), np.abs(high))
+                    low = -high
+                tensors[name] = TensorData(lowest=low, highest=high)
         return TensorsData(self.method, tensors)
 
     def compute_range(self) -> Dict[str, Tuple[float, float]]:
@@ -443,6 +462,10 @@ class PercentileCalibrater(HistogramCalibrater):
         super().__init__(model_path, op_types_to_calibrate, augmented_model_path, use_external_data_format,
                          method=method, symmetric=symmetric, num_bins=num_bins, percentile=percentile)
 
+    def _options(self) -> Dict[str, Any]:
+        # ORT's symmetric ranges end at the extremes that were seen.
+        return {**super()._options(), "symmetric": False}
+
 
 class DistributionCalibrater(HistogramCalibrater):
     """Averages and deviations, for float8."""
@@ -456,18 +479,24 @@ class DistributionCalibrater(HistogramCalibrater):
     ) -> None:
         super().__init__(model_path, op_types_to_calibrate, augmented_model_path, use_external_data_format,
                          method="minmax", num_bins=num_bins, scenario=scenario)
+        if scenario not in ("same", "p3"):
+            raise ValueError("Invalid scenario. Must be in {'same', 'p3'}.")
 
     def _options(self) -> Dict[str, Any]:
         return {"method": "minmax", "histogram": True, "bins": 2048}
 
     def compute_data(self) -> TensorsData:
         data = super().compute_data()
-        statistics = self._table().statistics().get("tensors", {})
+        power = 1.0 if self.scenario == "same" else 1.0 / 3.0
         for name, entry in data.items():
-            known = statistics[name]
+            share = entry.hist / entry.hist.sum()
+            middles = (entry.hist_edges[:-1].astype(np.float64) + entry.hist_edges[1:]) / 2
+            powers = np.sign(middles) * np.abs(middles) ** power
+            average = (share * powers).sum()
+            deviation = np.sqrt((share * (powers - average) ** 2).sum())
             data[name] = TensorData(
-                **{key: value for key, value in entry.to_dict().items() if key != "CLS"},
-                avg=np.array(known["mean"], np.float32), std=np.array(np.sqrt(known["variance"]), np.float32))
+                avg=np.array(average, np.float32), std=np.array(deviation, np.float32), hist=entry.hist,
+                hist_edges=entry.hist_edges, lowest=entry.lowest, highest=entry.highest)
         return data
 
 

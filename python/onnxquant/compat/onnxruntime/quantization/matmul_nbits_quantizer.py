@@ -92,8 +92,8 @@ class MatMulNBitsQuantizer:
                 channel_wised_quantize=channel_wised_quantize)
         if algo_config.algorithm not in _ALGORITHMS:
             raise NotImplementedError(f"algorithm {algo_config.algorithm} is not available in this package")
-        if "Gather" in algo_config.op_types_to_quantize:
-            raise NotImplementedError("Gather is not quantized by this package; leave it out of op_types_to_quantize")
+        if "Gather" in algo_config.op_types_to_quantize and algo_config.quant_axes.get("Gather", 1) != 1:
+            raise NotImplementedError("quant_axes of Gather expects 1: blocks lie along the rows of a table")
         if getattr(algo_config, "channel_wised_quantize", False):
             raise NotImplementedError("channel_wised_quantize is not available; quantize_dynamic with QInt4 and "
                                       "per_channel has a scale for each channel")
@@ -142,10 +142,10 @@ class MatMulNBitsQuantizer:
             constants.update({tensor.name: tensor for tensor in graph.initializer})
             for node in graph.node:
                 name = re.escape(node.name)
-                if (node.op_type in kinds and name not in left and (not chosen or name in chosen)
-                        and len(node.input) > 1 and node.input[1] in constants
-                        and constants[node.input[1]].data_type in (1, 10)
-                        and len(constants[node.input[1]].dims) >= 2):
+                if node.op_type not in kinds or name in left or (chosen and name not in chosen) or len(node.input) < 2:
+                    continue
+                weight = constants.get(node.input[0 if node.op_type == "Gather" else 1])
+                if weight is not None and weight.data_type in (1, 10) and len(weight.dims) >= 2:
                     return True
         return False
 
@@ -169,6 +169,8 @@ class MatMulNBitsQuantizer:
             options["accuracy_level"] = self.accuracy_level
         if algorithm == "gptq":
             options["damping"] = config.percdamp  # type: ignore[attr-defined]
+            options["act_order"] = bool(config.actorder)  # type: ignore[attr-defined]
+            options["search_scales"] = bool(config.mse)  # type: ignore[attr-defined]
             options["data"] = config.calibration_data_reader  # type: ignore[attr-defined]
             if options["data"] is None:
                 raise ValueError("GPTQ expects a calibration_data_reader")

@@ -94,7 +94,7 @@ _TENSOR_TYPES = {
 #: The names that the compiler has for them.
 SHORT_NAMES = {
     QuantType.QInt8: "s8", QuantType.QUInt8: "u8", QuantType.QInt16: "s16", QuantType.QUInt16: "u16",
-    QuantType.QInt4: "s4", QuantType.QUInt4: "u4",
+    QuantType.QInt4: "s4", QuantType.QUInt4: "u4", QuantType.QFLOAT8E4M3FN: "f8e4m3fn",
 }
 
 

@@ -93,12 +93,11 @@ _EXTRA = {
     "CalibMaxIntermediateOutputs": None,
     "CalibStridedMinMax": None,
     "CalibStridedDataReader": None,
-    "SmoothQuant": None,
-    "SmoothQuantAlpha": None,
-    "SmoothQuantFolding": None,
+    "SmoothQuant": "smooth_quant",
+    "SmoothQuantAlpha": "smooth_quant_alpha",
+    "SmoothQuantFolding": "smooth_quant_folding",
     "QDQIsInt4AllowedForGather": None,
 }
-_UNSUPPORTED = ("SmoothQuant",)
 # Types that quantizers of ai.onnx have from opset 21 on.
 _WIDE = {QuantType.QInt16, QuantType.QUInt16, QuantType.QInt4, QuantType.QUInt4}
 
@@ -114,8 +113,6 @@ def _types(kind: Any, argument: str) -> str:
     kind = quant_type(kind)
     if not isinstance(kind, QuantType):
         raise ValueError(f"{argument} expects a QuantType, but got {kind!r}")
-    if kind == QuantType.QFLOAT8E4M3FN:
-        raise NotImplementedError("float8 is not written by this package")
     return SHORT_NAMES[kind]
 
 
@@ -172,7 +169,7 @@ def _override(tensor: str, entry: Dict[str, Any]) -> Dict[str, Any]:
     return result
 
 
-def _method(calibrate_method: CalibrationMethod, extra: Dict[str, Any]) -> Dict[str, Any]:
+def _method(calibrate_method: CalibrationMethod, extra: Dict[str, Any], float8: bool = False) -> Dict[str, Any]:
     """The options of calibration."""
     options: Dict[str, Any] = {}
     if calibrate_method == CalibrationMethod.MinMax:
@@ -184,9 +181,13 @@ def _method(calibrate_method: CalibrationMethod, extra: Dict[str, Any]) -> Dict[
     elif calibrate_method == CalibrationMethod.Percentile:
         options["method"] = "percentile"
         options["percentile"] = extra.get("CalibPercentile", 99.999)
-        options["symmetric"] = True
+        # ORT's symmetric ranges end at the extremes that were seen.
+        return options
+    elif float8:
+        options["method"] = "distribution"
     else:
-        raise NotImplementedError("Distribution is for float8, which is not written by this package")
+        # Integers take all that was seen, on both sides of zero.
+        options.update(method="minmax", symmetric=True)
     if "CalibTensorRangeSymmetric" in extra:
         options["symmetric"] = bool(extra["CalibTensorRangeSymmetric"])
     return options
@@ -198,9 +199,6 @@ def _check_extra(extra: Optional[Dict[str, Any]]) -> Dict[str, Any]:
         if key not in _EXTRA:
             near = difflib.get_close_matches(key, list(_EXTRA), 1)
             logger.warning("extra_options has no '%s'%s", key, f"; did you mean '{near[0]}'?" if near else "")
-    for key in _UNSUPPORTED:
-        if extra.get(key):
-            raise NotImplementedError(f"extra_options '{key}' is not available in this package")
     return extra
 
 
@@ -210,10 +208,12 @@ def _extra_keywords(extra: Dict[str, Any]) -> Dict[str, Any]:
     for key, value in extra.items():
         option = _EXTRA.get(key)
         # What says no more than the default needs no option.
-        if option is None or value is None or value is False and key not in ("WeightSymmetric", "QuantizeBias",
-                                                                            "MatMulConstBOnly"):
+        if option is None or value is None or value is False and key not in (
+                "WeightSymmetric", "QuantizeBias", "MatMulConstBOnly", "SmoothQuantFolding"):
             continue
-        if value in ([], {}, 0) and value is not False:
+        if value in ([], {}, 0) and value is not False and key != "SmoothQuantAlpha":
+            continue
+        if key.startswith("SmoothQuant") and not extra.get("SmoothQuant"):
             continue
         if option not in known:
             raise NotImplementedError(f"extra_options '{key}' is not available in this package")
@@ -317,7 +317,13 @@ def quantize_static(
             return _unchanged(source, model_output, use_external_data_format)
         keywords["op_types_to_quantize"] = wanted
     _add_types(keywords, extra, source, activation_type, weight_type)
-    method = _method(calibrate_method, extra)
+    float8 = activation_type == QuantType.QFLOAT8E4M3FN
+    if float8 and quant_format != QuantFormat.QDQ:
+        raise NotImplementedError("float8 is written in QuantFormat.QDQ only: no runtime has its QOperator form")
+    method = _method(calibrate_method, extra, float8)
+    if float8:
+        # Float8 is symmetric: no quantizer stands for a Relu.
+        keywords["keep_removable_activations"] = True
     stride = extra.get("CalibStridedMinMax", extra.get("CalibStridedDataReader"))
     if calibration_cache_path is not None:
         data = _cached(source, calibration_data_reader, calibrate_method, method, calibration_cache_path, cached)
@@ -411,9 +417,16 @@ def quantize_dynamic(
     wanted = _known_ops(list(op_types_to_quantize or IntegerOpsRegistry), source)
     if "MatMul" in (op_types_to_quantize or IntegerOpsRegistry) and any(op == "Gemm" for _, op in source.nodes):
         wanted.append("Gemm")
-    if not wanted:
-        return _unchanged(source, model_output, use_external_data_format)
-    keywords["op_types_to_quantize"] = wanted
+    if op_types_to_quantize:
+        if not wanted:
+            return _unchanged(source, model_output, use_external_data_format)
+        keywords["op_types_to_quantize"] = wanted
+    else:
+        # Attention and EmbedLayerNormalization are read whole: all but what ORT leaves.
+        left = [name for name, op in source.nodes if op in ("ConvTranspose", "GRU", "RNN")]
+        excluded = [*keywords.pop("nodes_to_exclude", []), *_nodes(source, left, "nodes_to_exclude", left)]
+        if excluded:
+            keywords["nodes_to_exclude"] = excluded
     return _run(source, model_output, keywords)
 
 
