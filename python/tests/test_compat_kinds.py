@@ -165,6 +165,8 @@ def test_attention(per_channel):
     assert distance(oq.compile("float.onnx")(x), oq.compile("q.onnx")(x)) < 0.05
     quantize_dynamic("float.onnx", "left.onnx", nodes_to_exclude=["attention"])
     assert "Attention" in operators("left.onnx")
+    quantize_dynamic("float.onnx", "only.onnx", op_types_to_quantize=["Attention"])
+    assert "QAttention" in operators("only.onnx") and "MatMul" in operators("only.onnx")
 
 
 def test_embedding_with_normalization():

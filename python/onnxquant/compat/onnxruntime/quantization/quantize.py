@@ -414,19 +414,15 @@ def quantize_dynamic(
                      use_external_data_format)
     keywords.update(_extra_keywords(extra))
     keywords.update(mode="integer", dynamic=True)
-    wanted = _known_ops(list(op_types_to_quantize or IntegerOpsRegistry), source)
-    if "MatMul" in (op_types_to_quantize or IntegerOpsRegistry) and any(op == "Gemm" for _, op in source.nodes):
+    asked = list(op_types_to_quantize or IntegerOpsRegistry)
+    wanted = _known_ops(asked, source)
+    if "MatMul" in asked and any(op == "Gemm" for _, op in source.nodes):
         wanted.append("Gemm")
-    if op_types_to_quantize:
-        if not wanted:
-            return _unchanged(source, model_output, use_external_data_format)
-        keywords["op_types_to_quantize"] = wanted
-    else:
-        # Attention and EmbedLayerNormalization are read whole: all but what ORT leaves.
-        left = [name for name, op in source.nodes if op in ("ConvTranspose", "GRU", "RNN")]
-        excluded = [*keywords.pop("nodes_to_exclude", []), *_nodes(source, left, "nodes_to_exclude", left)]
-        if excluded:
-            keywords["nodes_to_exclude"] = excluded
+    # The compiler reads these whole here; elsewhere they are taken apart.
+    wanted += [op for op in ("Attention", "EmbedLayerNormalization") if op in asked]
+    if not wanted:
+        return _unchanged(source, model_output, use_external_data_format)
+    keywords["op_types_to_quantize"] = wanted
     return _run(source, model_output, keywords)
 
 
