@@ -4,6 +4,8 @@
 #include "OnnxQuant/Calibration/Table.h"
 #include "OnnxQuant/Data/IdxFile.h"
 #include "OnnxQuant/Data/Image.h"
+#include "OnnxQuant/ESP/Legacy.h"
+#include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/NumPy.h"
 #include "OnnxQuant/Support/Yaml.h"
 #include "llvm/Support/FileSystem.h"
@@ -53,6 +55,23 @@ static Error readTableFile(StringRef path) {
   return Error::success();
 }
 
+/// A pickled table that was read can be written and read again.
+static Error readPickleFile(StringRef path) {
+  auto file = openInput(path, FileLimits::table);
+  if (!file)
+    return createStringError(path + ": " + toString(file.takeError()));
+  auto table =
+      esp::readPickle({(*file)->getBufferStart(), (*file)->getBufferSize()});
+  if (!table)
+    return createStringError(path + ": " + toString(table.takeError()));
+  std::string text = esp::writePickle(*table);
+  auto again = esp::readPickle({text.data(), text.size()});
+  if (!again)
+    report_fatal_error(Twine("a table isn't read again: ") +
+                       toString(again.takeError()));
+  return Error::success();
+}
+
 ArrayRef<Parser> fuzz::getParsers() {
   static const Parser parsers[] = {
       {"npy", ".npy", [](StringRef path) { return readNpy(path).takeError(); }},
@@ -64,6 +83,7 @@ ArrayRef<Parser> fuzz::getParsers() {
       {"cache", ".cache", readTableFile},
       {"flatbuffers", ".flatbuffers", readTableFile},
       {"yaml", ".yaml", readSettings},
+      {"pickle", ".pickle", readPickleFile},
   };
   return parsers;
 }

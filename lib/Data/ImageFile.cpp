@@ -42,6 +42,19 @@ static void jpegWarned(j_common_ptr info, int level) {
     jpegFailed(info);
 }
 
+/// Each pass of a progressive image, of which files may have any number, goes
+/// through all of its pixels.
+static constexpr int mostPasses = 200;
+
+static void countPasses(j_common_ptr info) {
+  auto *errors = reinterpret_cast<JpegErrors *>(info->err);
+  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= mostPasses)
+    return;
+  std::snprintf(errors->message, sizeof(errors->message),
+                "has more than %d passes", mostPasses);
+  std::longjmp(errors->jump, 1);
+}
+
 /// Inks of zero are white here, as files of this kind have them.
 static void inksToColors(std::vector<uint8_t> &pixels) {
   size_t out = 0;
@@ -63,6 +76,9 @@ static bool decodeJpeg(StringRef bytes, Image &image, JpegErrors &errors) {
     return false;
   }
   jpeg_create_decompress(&info);
+  jpeg_progress_mgr progress = {};
+  progress.progress_monitor = countPasses;
+  info.progress = &progress;
   jpeg_mem_src(&info, reinterpret_cast<const unsigned char *>(bytes.data()),
                bytes.size());
   jpeg_read_header(&info, TRUE);

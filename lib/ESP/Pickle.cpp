@@ -1,12 +1,14 @@
 // The old toolkit's quantization table: a pickled dict of floats and arrays.
 // The reader is a machine for the few opcodes that such a table consists of. It
-// knows three names (numpy's arrays, their type, scalars) and calls nothing.
+// knows three names (numpy's arrays, their type, scalars) and calls nothing. A
+// pickle may refer to a value again and again, in itself too: values are owned
+// by the reader, and what they add up to is bounded by the file's size.
 
 #include "OnnxQuant/ESP/Legacy.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include <cstring>
-#include <memory>
+#include <deque>
 
 using namespace onnxquant;
 using namespace onnxquant::esp;
@@ -29,12 +31,12 @@ struct Item {
   } kind = None;
   double number = 0;
   std::string text;
-  std::vector<std::shared_ptr<Item>> items;
+  std::vector<Item *> items;
   /// Of an array: its elements, and bytes each.
   std::string bytes;
   std::string elementType;
 };
-using Ref = std::shared_ptr<Item>;
+using Ref = Item *;
 
 class Unpickler {
 public:
@@ -61,7 +63,10 @@ private:
     return text;
   }
   bool line(std::string &text);
-  void push(Item item) { stack.push_back(std::make_shared<Item>(item)); }
+  void push(Item item) {
+    values.push_back(std::move(item));
+    stack.push_back(&values.back());
+  }
   void pushText(std::string text) {
     Item item;
     item.kind = Item::Text;
@@ -82,8 +87,17 @@ private:
   llvm::Error reduce();
   llvm::Error build();
 
+  /// Whether arrays may take another value's bytes, too. Each array of a table
+  /// takes its own twice.
+  bool mayCopy(const Item &value) {
+    copied += value.text.size() + value.bytes.size() + value.elementType.size();
+    return copied / 4 <= bytes.size();
+  }
+
   llvm::ArrayRef<char> bytes;
   size_t at = 0;
+  size_t copied = 0;
+  std::deque<Item> values;
   std::vector<Ref> stack;
   std::map<uint64_t, Ref> memo;
   bool isDone = false;
@@ -100,13 +114,13 @@ bool Unpickler::line(std::string &text) {
 }
 
 bool Unpickler::popToMark(std::vector<Ref> &items) {
-  while (!stack.empty() && stack.back()->kind != Item::Mark) {
-    items.insert(items.begin(), stack.back());
-    stack.pop_back();
-  }
-  if (stack.empty())
+  size_t first = stack.size();
+  while (first > 0 && stack[first - 1]->kind != Item::Mark)
+    --first;
+  if (first == 0)
     return false;
-  stack.pop_back();
+  items.assign(stack.begin() + first, stack.end());
+  stack.resize(first - 1);
   return true;
 }
 
@@ -139,6 +153,9 @@ llvm::Error Unpickler::reduce() {
   Item result;
   result.kind = Item::Array;
   const std::vector<Ref> &given = arguments->items;
+  for (Ref value : llvm::ArrayRef(given).take_front(2))
+    if (!mayCopy(*value))
+      return fail("its arrays have more bytes than it");
   if (called->text == "dtype" && !given.empty()) {
     result.elementType = given[0]->text;
   } else if (called->text == "scalar" && given.size() == 2) {
@@ -171,6 +188,8 @@ llvm::Error Unpickler::build() {
   if (target->kind != Item::Array || state->kind != Item::Tuple)
     return fail("a state belongs to nothing");
   if (state->items.size() >= 5 && target->elementType.empty()) {
+    if (!mayCopy(*state->items[2]) || !mayCopy(*state->items[4]))
+      return fail("its arrays have more bytes than it");
     target->elementType = state->items[2]->elementType;
     target->bytes = state->items[4]->text;
   }
@@ -388,19 +407,26 @@ static bool numbersOf(const Item &item, std::vector<double> &numbers) {
 }
 
 llvm::Expected<ScaleTable> esp::readPickle(llvm::ArrayRef<char> bytes) {
-  auto root = Unpickler(bytes).run();
+  Unpickler reader(bytes);
+  auto root = reader.run();
   if (!root)
     return root.takeError();
   if ((*root)->kind != Item::Dict)
     return llvm::createStringError("is no quantization table: it is no dict");
   ScaleTable table;
   const std::vector<Ref> &items = (*root)->items;
+  size_t count = 0;
   for (size_t i = 0; i + 1 < items.size(); i += 2) {
     Scales &scales = table[items[i]->text];
+    scales.values.clear();
     if (items[i]->kind != Item::Text ||
         !numbersOf(*items[i + 1], scales.values))
       return llvm::createStringError(
           "is no quantization table: it maps no name to numbers");
+    count += scales.values.size();
+    if (count > bytes.size())
+      return llvm::createStringError(
+          "is no quantization table: it has more numbers than bytes");
     scales.isArray = items[i + 1]->kind != Item::Number;
   }
   return table;

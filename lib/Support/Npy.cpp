@@ -38,6 +38,9 @@ static Expected<StringRef> takeHeader(StringRef &bytes, StringRef path) {
   return header;
 }
 
+/// Dimensions of an array; NumPy's have at most as many.
+static constexpr size_t mostDims = 64;
+
 /// The sizes in the header, and how many elements they make.
 static Error readShape(StringRef header, StringRef path,
                        std::vector<int64_t> &dims, int64_t &count) {
@@ -55,6 +58,8 @@ static Error readShape(StringRef header, StringRef path,
     if (part.trim().getAsInteger(10, dim) || dim < 0 ||
         MulOverflow(count, dim, count))
       return fail(path, "has a shape that can't be read");
+    if (dims.size() == mostDims)
+      return fail(path, "has more than " + Twine(mostDims) + " dimensions");
     dims.push_back(dim);
   }
   return Error::success();

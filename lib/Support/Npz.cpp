@@ -2,7 +2,9 @@
 
 #include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/NumPy.h"
+#include "OnnxQuant/Support/RunLimits.h"
 #include "llvm/Support/Endian.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <zlib.h>
 
@@ -81,6 +83,7 @@ Expected<std::vector<Entry>> Archive::readDirectory() {
     at = read64le(data.data() + large + 48);
   }
   std::vector<Entry> entries;
+  uint64_t packedBytes = 0;
   for (; count > 0; --count) {
     if (at > data.size() || data.size() - at < entryBytes ||
         !data.substr(at).starts_with(StringRef("PK\x01\x02", 4)))
@@ -99,6 +102,10 @@ Expected<std::vector<Entry>> Archive::readDirectory() {
     entry.name = data.substr(at + entryBytes, name).str();
     readLargeSizes(data.substr(at + entryBytes + name, extra), entry);
     at += entryBytes + name + extra + comment;
+    // A small file could name the same data any number of times.
+    if (entry.packedBytes > data.size() - packedBytes)
+      return fail(path, "has arrays that overlap or go beyond its end");
+    packedBytes += entry.packedBytes;
     entries.push_back(std::move(entry));
   }
   return entries;
@@ -182,7 +189,12 @@ Expected<std::vector<HostTensor>> onnxquant::readNpz(StringRef path) {
   if (!entries)
     return entries.takeError();
   std::vector<HostTensor> tensors;
+  uint64_t limit = RunLimits::get().memory, total = 0;
   for (const Entry &entry : *entries) {
+    total = SaturatingAdd(total, entry.bytes);
+    if (limit > 0 && total > limit)
+      return fail(path, "has arrays of over " + Twine(limit >> 20) +
+                            " MiB, which is all the memory that may be used");
     auto bytes = archive.extract(entry);
     if (!bytes)
       return bytes.takeError();

@@ -4,6 +4,7 @@
 #include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/Nesting.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
@@ -82,6 +83,7 @@ static Error read(yaml::Node *node, unsigned level, YamlValue &value) {
   if (!mapping)
     return fail(" has a value that is no scalar, list or mapping");
   value.kind = YamlValue::Mapping;
+  StringSet<> known;
   for (yaml::KeyValueNode &entry : *mapping) {
     auto *key = dyn_cast_or_null<yaml::ScalarNode>(entry.getKey());
     if (!key)
@@ -92,7 +94,7 @@ static Error read(yaml::Node *node, unsigned level, YamlValue &value) {
     // options.
     if (level <= 1)
       std::replace(name.begin(), name.end(), '_', '-');
-    if (is_contained(value.keys, name))
+    if (!known.insert(name).second)
       return fail(" gives '" + name + "' twice");
     value.keys.push_back(name);
     value.values.emplace_back();
