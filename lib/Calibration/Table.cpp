@@ -203,32 +203,23 @@ Expected<StatisticsTable> onnxquant::readStatistics(StringRef path) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-static Error writeText(StringRef path, StringRef text) {
-  auto file = AtomicFile::create(path);
-  if (!file)
-    return file.takeError();
-  (*file)->os() << text;
-  return (*file)->commit();
-}
-
 static std::string thresholdOf(const Range &range) {
   return shortestDecimal(std::max(std::fabs(range.min), std::fabs(range.max)));
 }
 
-Error onnxquant::writeRanges(const RangeTable &ranges, StringRef path,
-                             TableFormat format) {
+static std::string toText(const RangeTable &ranges, TableFormat format) {
   std::string text;
   raw_string_ostream os(text);
   if (format == TableFormat::Cache) {
     for (const auto &[name, range] : ranges)
       os << name << ' ' << thresholdOf(range) << '\n';
-    return writeText(path, text);
+    return text;
   }
   if (format == TableFormat::FlatBuffers) {
     std::map<std::string, std::string> pairs;
     for (const auto &[name, range] : ranges)
       pairs[name] = thresholdOf(range);
-    return writeText(path, writeTrtTable(pairs));
+    return writeTrtTable(pairs);
   }
   json::OStream json(os, /*IndentSize=*/1);
   json.object([&]() {
@@ -240,7 +231,12 @@ Error onnxquant::writeRanges(const RangeTable &ranges, StringRef path,
     }
   });
   os << '\n';
-  return writeText(path, text);
+  return text;
+}
+
+Error onnxquant::writeRanges(const RangeTable &ranges, StringRef path,
+                             TableFormat format) {
+  return writeTogether({{path.str(), toText(ranges, format)}});
 }
 
 Expected<RangeTable> onnxquant::computeRanges(const StatisticsTable &table,
@@ -282,12 +278,29 @@ Expected<RangeTable> onnxquant::computeRanges(const StatisticsTable &table,
   return ranges;
 }
 
+Error onnxquant::writeTables(
+    const StatisticsTable &table,
+    ArrayRef<std::pair<std::string, TableFormat>> files,
+    const MethodOptions &options) {
+  std::optional<RangeTable> ranges;
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const auto &[path, format] : files) {
+    if (format == TableFormat::Statistics) {
+      texts.emplace_back(path, toJson(table));
+      continue;
+    }
+    if (!ranges) {
+      Expected<RangeTable> computed = computeRanges(table, options);
+      if (!computed)
+        return computed.takeError();
+      ranges = std::move(*computed);
+    }
+    texts.emplace_back(path, toText(*ranges, format));
+  }
+  return writeTogether(texts);
+}
+
 Error onnxquant::writeTable(const StatisticsTable &table, StringRef path,
                             TableFormat format, const MethodOptions &options) {
-  if (format == TableFormat::Statistics)
-    return writeText(path, toJson(table));
-  Expected<RangeTable> ranges = computeRanges(table, options);
-  if (!ranges)
-    return ranges.takeError();
-  return writeRanges(*ranges, path, format);
+  return writeTables(table, {{path.str(), format}}, options);
 }

@@ -211,3 +211,18 @@ Error onnxquant::commitTogether(ArrayRef<AtomicFile *> files) {
     return pathError(placed[result.index]->path, result.code);
   return Error::success();
 }
+
+Error onnxquant::writeTogether(
+    ArrayRef<std::pair<std::string, std::string>> files) {
+  std::vector<std::unique_ptr<AtomicFile>> owned;
+  std::vector<AtomicFile *> all;
+  for (const auto &[path, text] : files) {
+    auto file = AtomicFile::create(path);
+    if (!file)
+      return file.takeError();
+    (*file)->os() << text;
+    all.push_back(file->get());
+    owned.push_back(std::move(*file));
+  }
+  return commitTogether(all);
+}

@@ -38,6 +38,18 @@ def weights_model(path, seed, sizes=(3000, 9000, 20000)):
     path.write_bytes(model.SerializeToString())
 
 
+def product_model(path, seed, sizes=(64, 96)):
+    """A product with weights, which can be quantized."""
+    weight = numpy.random.default_rng(seed).standard_normal(sizes).astype("<f4")
+    model = hostile.model(
+        [hostile.node("Gemm", ["x", "w"], ["y"], name="gemm")],
+        [hostile.info("x", (1, sizes[0]))],
+        [hostile.info("y", (1, sizes[1]))],
+        [hostile.tensor("w", sizes, raw_data=weight.tobytes())],
+    )
+    path.write_bytes(model.SerializeToString())
+
+
 def contents(folder):
     """All files below a folder, by name."""
     return {
@@ -56,7 +68,7 @@ class Case:
 
     def words(self, given, out):
         places = {"IN": str(given)}
-        return [str(out / word[4:]) if word.startswith("OUT/") else places.get(word, word) for word in self.command]
+        return [str(out / str(word)[4:]) if str(word).startswith("OUT/") else places.get(word, word) for word in self.command]
 
     def run(self, given, out):
         return harness.run(self.words(given, out))
@@ -75,6 +87,22 @@ def cases(folder):
     yield Case("a plain model", preprocess, old, new)
     yield Case("bytecode", [harness.OPT, "IN", "-o", "OUT/m.mlirbc"], old, new)
     yield Case("outputs of a run", run + ["OUT/"], old, new)
+    old, new, data = folder / "old-product.onnx", folder / "new-product.onnx", folder / "x.npy"
+    product_model(old, 1)
+    product_model(new, 2)
+    numpy.save(data, numpy.random.default_rng(3).standard_normal((4, 1, 64)).astype("<f4"))
+    given = ["--data", data, "--quiet", "-o"]
+    yield Case(
+        "quantized, with external data", [harness.ONNXQ, "quantize", "IN", "--external-data", *given, "OUT/m.onnx"], old, new
+    )
+    yield Case("three tables", [harness.ONNXQ, "calibrate", "IN", *given, "OUT/table"], old, new)
+    yield Case(
+        "a model for a chip, with its table",
+        [harness.ONNXQ, "esp", "quantize", "IN", "--chip", "esp32s3", *given, "OUT/m.espdl"],
+        old,
+        new,
+    )
+    old, new = folder / "old.onnx", folder / "new.onnx"
     yield Case("an object and its header", [harness.ONNXQ, "compile", "IN", "-o", "OUT/m.o"], old, new)
 
 

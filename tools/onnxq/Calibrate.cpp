@@ -9,6 +9,7 @@
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "QuantizeSummary.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/TargetParser/Triple.h"
@@ -140,12 +141,9 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return BadInput;
   if (!collect.quiet)
     reportOddities(*module, *table);
-  std::string written;
-  for (const auto &[path, format] : *files) {
-    if (llvm::Error error = writeTable(*table, path, format, collect.method))
-      return complain(std::move(error), BadInput);
-    written += (written.empty() ? "" : ", ") + path;
-  }
+  if (llvm::Error error = writeTables(*table, *files, collect.method))
+    return complain(std::move(error), BadInput);
+  std::string written = llvm::join(llvm::make_first_range(*files), ", ");
   if (!collect.quiet || options.json)
     printSummary(*table, seen, normalized, written, options);
   return Done;

@@ -55,17 +55,16 @@ int cli::espExportLegacy(EspSettings &settings) {
       printExponents(device);
   }
   esp::LegacyFiles files = esp::writeLegacy(layers, name);
-  llvm::SmallString<128> header(settings.output);
-  llvm::sys::path::replace_extension(header, ".hpp");
-  if (int code = espWriteText(settings.output, files.source))
-    return code;
-  if (int code = espWriteText(header, files.header))
-    return code;
-  if (definition.empty())
-    return Done;
-  llvm::sys::path::remove_filename(header);
-  llvm::sys::path::append(header, "model_define.hpp");
-  return espWriteText(header, definition);
+  llvm::SmallString<128> beside(settings.output);
+  llvm::sys::path::replace_extension(beside, ".hpp");
+  std::vector<std::pair<std::string, std::string>> texts = {
+      {settings.output, files.source}, {beside.str().str(), files.header}};
+  if (!definition.empty()) {
+    llvm::sys::path::remove_filename(beside);
+    llvm::sys::path::append(beside, "model_define.hpp");
+    texts.emplace_back(beside.str(), definition);
+  }
+  return espWrite(texts);
 }
 
 int cli::espCalibrateLegacy(EspSettings &settings) {
@@ -75,7 +74,7 @@ int cli::espCalibrateLegacy(EspSettings &settings) {
   if (int code = espQuantize(settings, context.get(), floats, device))
     return code;
   esp::ScaleTable table = esp::legacyTable(device);
-  if (int code = espWriteText(settings.output, esp::writePickle(table)))
+  if (int code = espWrite({{settings.output, esp::writePickle(table)}}))
     return code;
   if (!settings.quiet)
     llvm::outs() << settings.output << ": scales of " << table.size()

@@ -216,12 +216,8 @@ int cli::espQuantize(EspSettings &settings, MLIRContext &context,
 // Verbs
 //===----------------------------------------------------------------------===//
 
-int cli::espWriteText(StringRef path, StringRef text) {
-  auto file = AtomicFile::create(path);
-  if (!file)
-    return espFail(file.takeError());
-  (*file)->os() << text;
-  if (llvm::Error error = (*file)->commit())
+int cli::espWrite(llvm::ArrayRef<std::pair<std::string, std::string>> files) {
+  if (llvm::Error error = writeTogether(files))
     return espFail(std::move(error));
   return Done;
 }
@@ -248,15 +244,14 @@ static int runQuantize(EspSettings &settings) {
       return BadInput;
   }
   std::vector<char> bytes = esp::writeModel(device, key);
-  if (int code = espWriteText(settings.output, {bytes.data(), bytes.size()}))
-    return code;
-  llvm::SmallString<128> beside(settings.output);
-  llvm::sys::path::replace_extension(beside, ".info");
-  if (int code = espWriteText(beside, esp::writeInfo(device)))
-    return code;
-  llvm::sys::path::replace_extension(beside, ".json");
+  llvm::SmallString<128> info(settings.output), table(settings.output);
+  llvm::sys::path::replace_extension(info, ".info");
+  llvm::sys::path::replace_extension(table, ".json");
   if (int code =
-          espWriteText(beside, esp::writeTableJson(device, settings.quantize)))
+          espWrite({{settings.output, std::string(bytes.begin(), bytes.end())},
+                    {info.str().str(), esp::writeInfo(device)},
+                    {table.str().str(),
+                     esp::writeTableJson(device, settings.quantize)}}))
     return code;
   if (!settings.quiet)
     llvm::outs() << settings.output << ": " << bytes.size() << " bytes, "
@@ -361,9 +356,10 @@ static int runCalibrate(llvm::ArrayRef<const char *> arguments) {
                           {"bits", settings.bits},
                           {"method", settings.method},
                           {"exponents", std::move(list)}};
-  if (int code = espWriteText(
-          settings.output,
-          llvm::formatv("{0:2}\n", llvm::json::Value(std::move(root))).str()))
+  if (int code = espWrite(
+          {{settings.output,
+            llvm::formatv("{0:2}\n", llvm::json::Value(std::move(root)))
+                .str()}}))
     return code;
   if (!settings.quiet)
     llvm::outs() << settings.output << ": exponents of " << exponents.size()

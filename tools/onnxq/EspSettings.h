@@ -43,7 +43,8 @@ int espFindExponents(EspSettings &settings, esp::Model &model,
 /// All of it: from the file to the model for the device.
 int espQuantize(EspSettings &settings, mlir::MLIRContext &context,
                 esp::Model &floats, esp::Model &device);
-int espWriteText(llvm::StringRef path, llvm::StringRef text);
+/// Writes files that are one output.
+int espWrite(llvm::ArrayRef<std::pair<std::string, std::string>> files);
 
 /// `esp export` to .cpp, `esp calibrate` to .pickle.
 int espExportLegacy(EspSettings &settings);

@@ -2,6 +2,7 @@
 
 #include "Arguments.h"
 #include "OnnxQuant/Calibration/Table.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
@@ -57,14 +58,11 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   options.method = *parsed;
   if (llvm::Error error = checkOptions(options))
     return complain(std::move(error), BadUsage);
-  std::string written;
-  llvm::json::Array outputs;
-  for (const auto &[path, format] : *files) {
-    if (llvm::Error error = writeTable(merged, path, format, options))
-      return complain(std::move(error), BadInput);
-    written += (written.empty() ? "" : ", ") + path;
-    outputs.push_back(path);
-  }
+  if (llvm::Error error = writeTables(merged, *files, options))
+    return complain(std::move(error), BadInput);
+  auto paths = llvm::make_first_range(*files);
+  std::string written = llvm::join(paths, ", ");
+  llvm::json::Array outputs(paths);
   if (json)
     llvm::outs() << llvm::formatv(
         "{0:2}\n", llvm::json::Value(llvm::json::Object{

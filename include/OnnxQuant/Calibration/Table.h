@@ -45,6 +45,11 @@ llvm::Expected<StatisticsTable> statisticsFromJson(llvm::StringRef text);
 /// formats that hold no statistics; tensors without values are left out.
 llvm::Error writeTable(const StatisticsTable &table, llvm::StringRef path,
                        TableFormat format, const MethodOptions &options);
+/// The same for several files, which are one output.
+llvm::Error
+writeTables(const StatisticsTable &table,
+            llvm::ArrayRef<std::pair<std::string, TableFormat>> files,
+            const MethodOptions &options);
 llvm::Error writeRanges(const RangeTable &ranges, llvm::StringRef path,
                         TableFormat format);
 

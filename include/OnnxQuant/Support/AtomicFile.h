@@ -43,6 +43,10 @@ private:
 /// if this process is killed at any moment.
 llvm::Error commitTogether(llvm::ArrayRef<AtomicFile *> files);
 
+/// Writes texts to files that are one output, by their paths.
+llvm::Error
+writeTogether(llvm::ArrayRef<std::pair<std::string, std::string>> files);
+
 /// Whether `path` can be created or replaced: its folder is there and can be
 /// written to. To be asked before long work whose result goes there.
 llvm::Error checkWritable(llvm::StringRef path);
