@@ -9,12 +9,15 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <atomic>
 #include <csignal>
 #include <exception>
 #include <memory>
 #include <new>
 #include <pthread.h>
 #include <string>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -50,34 +53,74 @@ static void say(StringRef text) {
   }
 }
 
+/// The signal that this process ends by; 0 for an exit status of 1.
+static volatile std::sig_atomic_t lastSignal = 0;
+
+static void end(int) {
+  if (int number = lastSignal) {
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+    ::_exit(128 + number);
+  }
+  ::_exit(1);
+}
+
+/// The thread that ends this process.
+static std::atomic<pid_t> leaving = 0;
+
+/// Lets one thread end this process, in two seconds at most: what is removed
+/// then could wait for a lock that a crash left behind. Where memory is short,
+/// several threads fail at once.
+static void beginToLeave() {
+  pid_t self = static_cast<pid_t>(::syscall(SYS_gettid)), other = 0;
+  if (leaving.compare_exchange_strong(other, self)) {
+    std::signal(SIGALRM, end);
+    ::alarm(2);
+    return;
+  }
+  if (other == self)
+    end(0);
+  while (true)
+    ::pause();
+}
+
+/// Whether the system gives no more memory: where a stack can't grow any more,
+/// there is a fault instead of an error.
+static bool isMemoryShort() {
+  constexpr size_t little = 8 << 20;
+  void *memory = ::mmap(nullptr, little, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    return true;
+  ::munmap(memory, little);
+  return false;
+}
+
 static void onFault(int number) {
-  // Whatever fails from here on ends the process at once.
-  for (const Fault &fault : faults)
-    std::signal(fault.number, SIG_DFL);
+  beginToLeave();
+  bool isShort = (number == SIGSEGV || number == SIGBUS) && isMemoryShort();
+  lastSignal = isShort ? 0 : number;
   Progress::leaveLine();
   say("error: ");
   say(subject);
-  say(": stopped by ");
+  say(isShort ? ": not enough memory" : ": stopped by ");
   for (const Fault &fault : faults)
-    if (fault.number == number)
+    if (fault.number == number && !isShort)
       say(fault.text);
   say("\n");
-  say(advice);
-  // Removing could wait for a lock that the crash left behind.
-  std::signal(SIGALRM, SIG_DFL);
-  ::alarm(2);
+  if (!isShort)
+    say(advice);
   removeTemporaries(/*crashed=*/true);
-  ::alarm(0);
-  std::raise(number);
-  ::_exit(128 + number);
+  end(0);
 }
 
 [[noreturn]] static void leave(const Twine &message, bool isFault) {
-  removeTemporaries();
+  beginToLeave();
   Progress::leaveLine();
   say(("error: " + subject + ": " + message + "\n").str());
   if (isFault)
     say(advice);
+  removeTemporaries();
   ::_exit(1);
 }
 

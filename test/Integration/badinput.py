@@ -270,9 +270,9 @@ def little_memory(folder, tally):
     small.write_bytes(hostile.model(nodes, outputs=[hostile.info("t40")]).SerializeToString())
     numpy.save(data, numpy.zeros((4, 2, 3), "float32"))
 
-    def judge(title, command, limit):
+    def judge(title, command, limit, tool=harness.ONNXQ):
         outcome = harness.run(
-            [harness.ONNXQ, *command], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            [tool, *command], cwd=place, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         )
         # Below what the libraries take, the system's loader has the word.
         loaded = outcome.status != 127
@@ -286,11 +286,37 @@ def little_memory(folder, tally):
         judge("compile", ["compile", model, "-o", place / "m.o"], limit)
         judge("run", ["run", model, "--random-seed", "1"], limit)
         judge("quantize", ["quantize", model, "-o", place / "q.onnx", "--dynamic"], limit)
-    # Where the heap is full, and where there is no room for the stack of a thread.
-    for megabytes in (390, 488):
-        judge("a small compile", ["compile", small, "-o", place / "s.o"], megabytes << 20)
-        judge("a small run", ["run", small, "--random-seed", "1"], megabytes << 20)
-    judge("a small calibrate", ["calibrate", small, "--data", data, "-o", place / "c.json"], 390 << 20)
+    # Where the heap is full, where no stack can grow, and where there is no room for the stack of a thread.
+    product, samples = place / "product.onnx", place / "samples.npy"
+    weight = hostile.tensor("w", (16, 24), raw_data=numpy.random.default_rng(1).standard_normal((16, 24)).astype("<f4").tobytes())
+    ends = [hostile.info("x", (1, 16))], [hostile.info("y", (1, 24))]
+    product.write_bytes(hostile.model([hostile.node("Gemm", ["x", "w"], ["y"])], *ends, [weight]).SerializeToString())
+    numpy.save(samples, numpy.random.default_rng(2).standard_normal((4, 1, 16)).astype("<f4"))
+    given = [product, "--data", samples, "--quiet"]
+    made = {"q.onnx": ["quantize"], "t.json": ["calibrate"], "m.espdl": ["esp", "quantize", "--chip", "esp32s3", "--test-values"]}
+    for name, verb in made.items():
+        outcome = harness.run([harness.ONNXQ, *verb, *given, "-o", place / name])
+        tally.result(f"{name} with enough memory", None if outcome.status == 0 else outcome.stderr.strip()[:200])
+    for megabytes in (356, 390, 488):
+        limit = megabytes << 20
+        judge("a small compile", ["compile", small, "-o", "s.o"], limit)
+        judge("a small run", ["run", small, "--random-seed", "1"], limit)
+        judge("a small calibrate", ["calibrate", small, "--data", data, "-o", "c.json"], limit)
+        judge("a small sensitivity", ["sensitivity", *given], limit)
+        judge("a small debug", ["debug", product, "q.onnx", "--data", samples, "--report", "r.html"], limit)
+        judge("onnxq-opt", [product, "--onnx-to-llvm", "-o", "m.ll"], limit, harness.OPT)
+    for title, command in {
+        "quantize": ["quantize", *given, "-o", "q2.onnx"],
+        "evaluate": ["evaluate", "q.onnx", "--reference", product, "--data", samples],
+        "merge": ["merge", "t.json", "-o", "u.json"],
+        "bench": ["bench", product, "--seconds", "0.01"],
+        "esp quantize": ["esp", "quantize", *given, "--chip", "esp32s3", "-o", "m2.espdl"],
+        "esp check": ["esp", "check", product, "--chip", "esp32s3"],
+        "esp info": ["esp", "info", "m.espdl"],
+        "esp evaluate": ["esp", "evaluate", "m.espdl", "--test-values"],
+        "esp export": ["esp", "export", "m.espdl", "-o", "e.onnx"],
+    }.items():
+        judge(f"a small {title}", command, 356 << 20)
 
 
 def unbounded(folder, tally):
