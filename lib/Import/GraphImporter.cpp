@@ -222,6 +222,21 @@ GraphImporter::readValueInfos(const ::onnx_format::GraphProto &graph,
   return success();
 }
 
+/// What the file says of an end of the graph.
+static DictionaryAttr describeEnd(const ::onnx_format::ValueInfoProto &end,
+                                  const Dims &dims, MLIRContext *context) {
+  Builder b(context);
+  NamedAttrList attributes;
+  attributes.set(onnx::argNameAttr, b.getStringAttr(end.name()));
+  if (std::string params = onnx::formatDimParams(dims); !params.empty())
+    attributes.set(onnx::argDimParamsAttr, b.getStringAttr(params));
+  if (!end.doc_string().empty())
+    attributes.set(onnx::argDocStringAttr, b.getStringAttr(end.doc_string()));
+  if (Attribute metadata = importMetadata(end.metadata_props(), context))
+    attributes.set("onnx.metadata", metadata);
+  return attributes.getDictionary(context);
+}
+
 LogicalResult GraphImporter::importMain(ModuleOp module) {
   ::onnx_format::GraphProto &graph = *model.mutable_graph();
   Scope scope;
@@ -253,21 +268,13 @@ LogicalResult GraphImporter::importMain(ModuleOp module) {
   module.push_back(function);
   scope.block = function.addEntryBlock();
   opBuilder.setInsertionPointToEnd(scope.block);
+  SmallVector<DictionaryAttr> inputAttrs;
   for (auto [index, input] : llvm::enumerate(inputs)) {
-    function.setArgAttr(index, onnx::argNameAttr,
-                        b.getStringAttr(input->name()));
-    std::string params = onnx::formatDimParams(declared[index].dims);
-    if (!params.empty())
-      function.setArgAttr(index, onnx::argDimParamsAttr,
-                          b.getStringAttr(params));
-    if (!input->doc_string().empty())
-      function.setArgAttr(index, onnx::argDocStringAttr,
-                          b.getStringAttr(input->doc_string()));
-    if (Attribute metadata = importMetadata(input->metadata_props(), context))
-      function.setArgAttr(index, "onnx.metadata", metadata);
+    inputAttrs.push_back(describeEnd(*input, declared[index].dims, context));
     if (failed(define(input->name(), function.getArgument(index), scope)))
       return failure();
   }
+  function.setAllArgAttrs(inputAttrs);
   if (failed(importNodes(*graph.mutable_node(), scope, modelOpsets)))
     return failure();
 
@@ -283,28 +290,15 @@ LogicalResult GraphImporter::importMain(ModuleOp module) {
              << "' is defined by no node, input or initializer";
     outputs.push_back(value);
     outputTypes.push_back(value.getType());
-    SmallVector<NamedAttribute> attrs;
-    attrs.push_back(
-        b.getNamedAttr(onnx::argNameAttr, b.getStringAttr(output.name())));
-    std::optional<Dims> dims = shapeContext.getDims(value);
-    if (std::string params = dims ? onnx::formatDimParams(*dims) : "";
-        !params.empty())
-      attrs.push_back(
-          b.getNamedAttr(onnx::argDimParamsAttr, b.getStringAttr(params)));
-    if (!output.doc_string().empty())
-      attrs.push_back(b.getNamedAttr(onnx::argDocStringAttr,
-                                     b.getStringAttr(output.doc_string())));
-    if (Attribute metadata = importMetadata(output.metadata_props(), context))
-      attrs.push_back(b.getNamedAttr("onnx.metadata", metadata));
-    outputAttrs.push_back(b.getDictionaryAttr(attrs));
+    outputAttrs.push_back(describeEnd(
+        output, shapeContext.getDims(value).value_or(Dims()), context));
   }
   for (const std::string &name : scope.constantOrder)
     lookup(name, scope);
   opBuilder.setInsertionPointToEnd(scope.block);
   onnx::ReturnOp::create(opBuilder, fileLoc, outputs);
   function.setType(b.getFunctionType(types, outputTypes));
-  for (auto [index, attrs] : llvm::enumerate(outputAttrs))
-    function.setResultAttrs(index, attrs);
+  function.setAllResultAttrs(outputAttrs);
   opBuilder.setInsertionPointToEnd(module.getBody());
   onnx::EntryPointOp::create(opBuilder, fileLoc,
                              FlatSymbolRefAttr::get(context, "main_graph"));

@@ -159,6 +159,8 @@ static LogicalResult recordEnds(func::FuncOp function) {
     return end.getDictionary(function.getContext());
   };
   SmallVector<Attribute> inputs, outputs;
+  // A run must leave its caller's inputs as they are.
+  NamedAttribute readOnly("bufferization.writable", b.getBoolAttr(false));
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || !storageType(tensor.getElementType()))
@@ -166,15 +168,14 @@ static LogicalResult recordEnds(func::FuncOp function) {
              << index << " cannot be run: its type is " << type;
     inputs.push_back(
         describe(type, function.getArgAttr(index, ir::argNameAttr)));
-    function.setArgAttrs(index, b.getDictionaryAttr({}));
-    // A run must leave its caller's inputs as they are.
-    function.setArgAttr(index, "bufferization.writable", b.getBoolAttr(false));
   }
-  for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
     outputs.push_back(
         describe(type, function.getResultAttr(index, ir::argNameAttr)));
-    function.setResultAttrs(index, b.getDictionaryAttr({}));
-  }
+  // All at once: each change makes a list of all.
+  function.setAllArgAttrs(SmallVector<DictionaryAttr>(
+      inputs.size(), b.getDictionaryAttr(readOnly)));
+  function.removeResAttrsAttr();
   NamedAttrList ends;
   ends.set("inputs", b.getArrayAttr(inputs));
   ends.set("outputs", b.getArrayAttr(outputs));

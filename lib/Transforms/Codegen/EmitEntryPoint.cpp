@@ -55,6 +55,7 @@ private:
   void writeRun();
   void connectEnds();
   void keepKernels();
+  void sinkToUses(Block &block);
   SmallVector<Value> takeResults(LLVM::ReturnOp result);
   Block *checkWorkspace(LLVM::LLVMFuncOp run, Value workspace, int64_t bytes);
   /// The fields of the caller's buffer of this number.
@@ -78,6 +79,8 @@ private:
   std::vector<End> inputs, outputs;
   /// Where the inputs begin and how many bytes they have.
   SmallVector<std::pair<Value, Value>> inputRanges;
+  /// What is read from the caller's description of them.
+  DenseSet<Operation *> inputLoads;
   /// Outputs that the graph computes where it is told, with their places in the
   /// workspace.
   llvm::SmallMapVector<unsigned, int64_t, 4> placed;
@@ -128,16 +131,19 @@ LogicalResult EntryWriter::readEnds() {
 
 /// Expands every input buffer to the fields of its memref descriptor.
 void EntryWriter::passInputs(Value buffers, SmallVectorImpl<Value> &arguments) {
+  auto read = [&](Value value) {
+    inputLoads.insert(value.getDefiningOp());
+    return value;
+  };
   for (auto [index, end] : llvm::enumerate(inputs)) {
-    Value data = loadPointer(dataField(buffers, index));
-    Value dims = loadPointer(dimsField(buffers, index));
+    Value data = read(loadPointer(dataField(buffers, index)));
+    Value dims = read(loadPointer(dimsField(buffers, index)));
     arguments.append({data, data, number(0)});
     SmallVector<Value> sizes;
     for (auto [axis, size] : llvm::enumerate(end.shape))
       sizes.push_back(
           ShapedType::isDynamic(size)
-              ? LLVM::LoadOp::create(b, i64, fieldAt(dims, 8 * axis))
-                    .getResult()
+              ? read(LLVM::LoadOp::create(b, i64, fieldAt(dims, 8 * axis)))
               : number(size));
     SmallVector<Value> strides(end.shape.size());
     Value stride = number(1);
@@ -414,6 +420,34 @@ SmallVector<Value> EntryWriter::takeResults(LLVM::ReturnOp result) {
   return results;
 }
 
+/// Moves what has no effect, and what is read of the inputs, to its first use
+/// in a block. Thousands of values that are there from the beginning on would
+/// all wait for their use, and LLVM compares them with each other.
+void EntryWriter::sinkToUses(Block &block) {
+  DenseMap<Operation *, unsigned> place;
+  SmallVector<std::pair<unsigned, Operation *>> order;
+  unsigned end = 0;
+  for (Operation &op : block)
+    place[&op] = ++end;
+  for (Operation &op : llvm::reverse(block)) {
+    bool moves = !op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() &&
+                 (inputLoads.contains(&op) || isMemoryEffectFree(&op));
+    if (moves) {
+      unsigned first = end;
+      for (Operation *user : op.getUsers())
+        first = std::min(first, user->getBlock() == &block ? place[user] : 0);
+      if (first > 0)
+        place[&op] = first;
+    }
+  }
+  for (Operation &op : block)
+    order.push_back({place[&op], &op});
+  // Those of the same place are in order: the one that was there is the last.
+  llvm::stable_sort(order, llvm::less_first());
+  for (auto [number, op] : order)
+    op->moveBefore(&block, block.end());
+}
+
 /// Makes the graph a function of a context, a workspace and the arrays of its
 /// inputs and outputs.
 void EntryWriter::connectEnds() {
@@ -440,6 +474,7 @@ void EntryWriter::connectEnds() {
     argument.replaceAllUsesWith(value);
   entry->getOperations().splice(entry->end(), first->getOperations());
   first->erase();
+  sinkToUses(*entry);
   for (Block &block : body)
     if (auto result = dyn_cast<LLVM::ReturnOp>(block.getTerminator());
         result && result.getArg()) {

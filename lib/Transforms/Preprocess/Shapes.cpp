@@ -32,16 +32,19 @@ void preprocess::updateResults(func::FuncOp function, ShapeContext &ctx) {
   SmallVector<Type> results(terminator.getOperandTypes());
   function.setType(FunctionType::get(function.getContext(),
                                      function.getArgumentTypes(), results));
+  SmallVector<DictionaryAttr> all;
   for (auto [index, value] : llvm::enumerate(terminator.getOperands())) {
     std::optional<Dims> dims = ctx.getDims(value);
     std::string params = dims ? formatDimParams(*dims) : "";
+    NamedAttrList attributes(function.getResultAttrDict(index));
     if (params.empty())
-      function.removeResultAttr(
-          index, StringAttr::get(function.getContext(), argDimParamsAttr));
+      attributes.erase(argDimParamsAttr);
     else
-      function.setResultAttr(index, argDimParamsAttr,
-                             StringAttr::get(function.getContext(), params));
+      attributes.set(argDimParamsAttr,
+                     StringAttr::get(function.getContext(), params));
+    all.push_back(attributes.getDictionary(function.getContext()));
   }
+  function.setAllResultAttrs(all);
 }
 
 void preprocess::dropExpressions(func::FuncOp function) {
