@@ -346,8 +346,17 @@ def find_by_key(key: str, entries: Any) -> Any:
 def load_model_with_shape_infer(model_path: Any) -> Any:
     """A model from a file, with its shapes inferred."""
     from .... import model as _model
+    from ....errors import ModelError
 
-    result = _model.preprocess(str(model_path), optimize=False).to_onnx()
+    try:
+        result = _model.preprocess(str(model_path), optimize=False).to_onnx()
+    except FileNotFoundError:
+        raise
+    except ModelError:
+        # A model that can't be run can still be looked at.
+        import onnx
+
+        result = onnx.shape_inference.infer_shapes(onnx.load(str(model_path)))
     add_infer_metadata(result)
     return result
 
