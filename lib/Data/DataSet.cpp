@@ -14,6 +14,15 @@ static Error fail(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
 }
 
+int64_t onnxquant::calibrationShare(int64_t samples) {
+  constexpr int64_t most = 256;
+  return std::min(samples / 2, most);
+}
+
+bool onnxquant::isForCalibration(int64_t index, int64_t samples, int64_t kept) {
+  return (index + 1) * kept / samples > index * kept / samples;
+}
+
 /// Which of a source's samples are asked for.
 static std::vector<int64_t> choose(int64_t size, const DataOptions &options) {
   std::vector<int64_t> all, mine;
@@ -24,7 +33,17 @@ static std::vector<int64_t> choose(int64_t size, const DataOptions &options) {
   }
   for (size_t i = options.shard; i < all.size(); i += options.shards)
     mine.push_back(all[i]);
-  return mine;
+  if (options.part == DataOptions::Part::All)
+    return mine;
+  bool calibrates = options.part == DataOptions::Part::Calibration;
+  auto count = static_cast<int64_t>(mine.size()),
+       kept = calibrationShare(count);
+  std::vector<int64_t> part;
+  for (auto [index, sample] : enumerate(mine))
+    if (isForCalibration(static_cast<int64_t>(index), count, kept) ==
+        calibrates)
+      part.push_back(sample);
+  return part;
 }
 
 Error onnxquant::checkDataOptions(const DataOptions &options) {

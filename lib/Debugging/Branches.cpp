@@ -6,6 +6,7 @@
 
 #include "Branches.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
+#include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "OnnxQuant/Transforms/Calibrate/Instrument.h"
 #include "OnnxQuant/Transforms/Passes.h"
 #include "QuantView.h"
@@ -143,6 +144,19 @@ debugging::takeBranches(ModuleOp module, const Tensors &sample,
       return failure();
   }
   return taken;
+}
+
+LogicalResult debugging::fitModule(ModuleOp module, const Tensors &sample,
+                                   bool uniform, bool keepFirst,
+                                   Executor &executor) {
+  FailureOr<func::FuncOp> graph = findGraph(module);
+  if (failed(graph))
+    return failure();
+  if (uniform)
+    specializeInputs(*graph, sample, keepFirst);
+  if (graph->getBody().front().getOps<ir::IfOp>().empty())
+    return success();
+  return success(succeeded(takeBranches(module, sample, executor)));
 }
 
 std::vector<std::string> debugging::branchesLeft(func::FuncOp graph) {

@@ -24,6 +24,12 @@ struct TakenBranch {
 llvm::FailureOr<std::vector<TakenBranch>>
 takeBranches(mlir::ModuleOp module, const Tensors &sample, Executor &executor);
 
+/// Makes a module one for a sample: its inputs get the sample's sizes where
+/// samples are `uniform`, and branches are taken as it takes them. Errors are
+/// diagnostics.
+llvm::LogicalResult fitModule(mlir::ModuleOp module, const Tensors &sample,
+                              bool uniform, bool keepFirst, Executor &executor);
+
 /// The names of If ops that are left.
 std::vector<std::string> branchesLeft(mlir::func::FuncOp graph);
 

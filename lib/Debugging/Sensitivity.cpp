@@ -5,9 +5,9 @@
 #include "OnnxQuant/Analysis/ModelInfo.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Support/Progress.h"
-#include "OnnxQuant/Support/Quantization.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "OnnxQuant/Transforms/Passes.h"
+#include "SwitchedRuns.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Format.h"
 #include <chrono>
@@ -15,26 +15,13 @@
 
 using namespace mlir;
 using namespace onnxquant;
+using namespace onnxquant::debugging;
 
 /// Decibels that are worth a word, and the part of what can be gained that is
 /// enough.
 static constexpr double leastGain = 0.3, enoughGain = 0.8;
 
 namespace {
-
-/// Energies of the outputs and of what differs.
-struct OutputNoise {
-  double signal = 0, noise = 0;
-  void add(const std::vector<HostTensor> &right,
-           const std::vector<HostTensor> &other);
-  double decibels() const {
-    return signalToNoise(std::sqrt(signal), std::sqrt(noise));
-  }
-  bool isEmpty = true;
-  std::optional<double> measured() const {
-    return isEmpty ? std::nullopt : std::optional(decibels());
-  }
-};
 
 class SensitivityMeter {
 public:
@@ -52,9 +39,11 @@ private:
   /// Counts the layers' multiply-adds for a sample's shapes.
   void countWork(const Tensors &sample);
   LogicalResult runSample(const Tensors &sample, ArrayRef<int64_t> samples);
-  LogicalResult add(const Tensors &sample, const std::vector<HostTensor> &right,
-                    const std::vector<char> &flags, OutputNoise &place,
-                    ArrayRef<int64_t> samples);
+  /// Runs a sample in several ways, until the time is up where it `ends`.
+  LogicalResult runAll(const Tensors &sample,
+                       const std::vector<HostTensor> &right,
+                       ArrayRef<SwitchedRun> runs, ArrayRef<int64_t> samples,
+                       bool ends);
   LogicalResult explain(llvm::Error error, ArrayRef<int64_t> samples,
                         const Tensors &sample);
   /// Calls for samples, at most so many.
@@ -63,9 +52,9 @@ private:
   LogicalResult suggest();
   /// Whether the time is up.
   bool isOver() const;
-  /// Runs with the flags given.
-  llvm::Expected<std::vector<HostTensor>> runWith(const Tensors &sample,
-                                                  const std::vector<char> &on);
+  /// The outputs of a sample without any quantization.
+  FailureOr<std::vector<HostTensor>> runRight(const Tensors &sample,
+                                              ArrayRef<int64_t> samples);
 
   ModuleOp real, quant;
   Executor &executor;
@@ -81,31 +70,12 @@ private:
 
 } // namespace
 
-void OutputNoise::add(const std::vector<HostTensor> &right,
-                      const std::vector<HostTensor> &other) {
-  isEmpty = false;
-  for (auto [reference, changed] : llvm::zip(right, other))
-    for (int64_t i = 0; i < reference.numElements(); ++i) {
-      double x = reference.at(i), error = x - changed.at(i);
-      if (!std::isfinite(x) || !std::isfinite(error))
-        continue;
-      signal += x * x;
-      noise += error * error;
-    }
-}
-
 LogicalResult SensitivityMeter::compile(const Tensors &sample) {
-  for (ModuleOp module : {real, quant}) {
-    FailureOr<func::FuncOp> graph = findGraph(module);
-    if (failed(graph))
+  for (ModuleOp module : {real, quant})
+    if (failed(debugging::fitModule(module, sample, data->isUniform(),
+                                    /*keepFirst=*/options.data.batch > 1,
+                                    executor)))
       return failure();
-    if (data->isUniform())
-      specializeInputs(*graph, sample, /*keepFirst=*/options.data.batch > 1);
-    // Layers in branches are switched as all others.
-    if (!graph->getBody().front().getOps<onnx::IfOp>().empty() &&
-        failed(debugging::takeBranches(module, sample, executor)))
-      return failure();
-  }
   auto switched = addSwitches(real, quant);
   if (failed(switched))
     return failure();
@@ -159,20 +129,6 @@ bool SensitivityMeter::isOver() const {
   return options.seconds > 0 && program && spent.count() > options.seconds;
 }
 
-llvm::Expected<std::vector<HostTensor>>
-SensitivityMeter::runWith(const Tensors &sample, const std::vector<char> &on) {
-  constexpr int32_t boolean = 9;
-  Tensors inputs = sample;
-  HostTensor flags;
-  flags.name = "onnxq.flags";
-  flags.type = boolean;
-  flags.dims = {static_cast<int64_t>(on.size())};
-  flags.data = on;
-  inputs.push_back(std::move(flags));
-  ++result.runs;
-  return program->run(inputs);
-}
-
 LogicalResult SensitivityMeter::explain(llvm::Error error,
                                         ArrayRef<int64_t> samples,
                                         const Tensors &sample) {
@@ -180,18 +136,31 @@ LogicalResult SensitivityMeter::explain(llvm::Error error,
                                             samples, sample);
 }
 
-LogicalResult SensitivityMeter::add(const Tensors &sample,
-                                    const std::vector<HostTensor> &right,
-                                    const std::vector<char> &flags,
-                                    OutputNoise &place,
-                                    ArrayRef<int64_t> samples) {
-  if (options.interrupted && options.interrupted())
+FailureOr<std::vector<HostTensor>>
+SensitivityMeter::runRight(const Tensors &sample, ArrayRef<int64_t> samples) {
+  ++result.runs;
+  auto right =
+      runSwitched(*program, sample, std::vector<char>(layers.size(), 0));
+  if (!right)
+    return explain(right.takeError(), samples, sample);
+  return std::move(*right);
+}
+
+LogicalResult SensitivityMeter::runAll(const Tensors &sample,
+                                       const std::vector<HostTensor> &right,
+                                       ArrayRef<SwitchedRun> runs,
+                                       ArrayRef<int64_t> samples, bool ends) {
+  bool interrupted = false;
+  auto done = debugging::runAll(*program, sample, right, runs, [&] {
+    interrupted = options.interrupted && options.interrupted();
+    return interrupted || (ends && isOver());
+  });
+  if (!done)
+    return explain(done.takeError(), samples, sample);
+  result.runs += *done;
+  if (interrupted)
     return quant.emitError("interrupted after ")
            << result.samples << " of " << data->size() << " samples";
-  auto outputs = runWith(sample, flags);
-  if (!outputs)
-    return explain(outputs.takeError(), samples, sample);
-  place.add(right, *outputs);
   return success();
 }
 
@@ -202,27 +171,25 @@ LogicalResult SensitivityMeter::runSample(const Tensors &sample,
     if (failed(compile(sample)))
       return failure();
   }
+  auto right = runRight(sample, samples);
+  if (failed(right))
+    return failure();
   std::vector<char> off(layers.size(), 0), on(layers.size(), 1);
-  auto right = runWith(sample, off);
-  if (!right)
-    return explain(right.takeError(), samples, sample);
-  if (failed(add(sample, *right, on, all, samples)))
+  if (failed(runAll(sample, *right, SwitchedRun{on, &all}, samples,
+                    /*ends=*/false)))
     return failure();
   // A layer that has been measured on fewer samples than another is compared
   // all the same; one that hasn't been measured is not.
-  for (size_t layer = 0; layer < layers.size() && !isOver(); ++layer) {
-    off[layer] = 1;
-    if (failed(add(sample, *right, off, only[layer], samples)))
-      return failure();
-    off[layer] = 0;
+  std::vector<SwitchedRun> runs;
+  for (size_t layer = 0; layer < layers.size(); ++layer) {
+    runs.push_back({off, &only[layer]});
+    runs.back().flags[layer] = 1;
   }
-  for (size_t layer = 0; layer < layers.size() && !isOver(); ++layer) {
-    on[layer] = 0;
-    if (failed(add(sample, *right, on, without[layer], samples)))
-      return failure();
-    on[layer] = 1;
+  for (size_t layer = 0; layer < layers.size(); ++layer) {
+    runs.push_back({on, &without[layer]});
+    runs.back().flags[layer] = 0;
   }
-  return success();
+  return runAll(sample, *right, runs, samples, /*ends=*/true);
 }
 
 template <typename Function>
@@ -269,21 +236,18 @@ LogicalResult SensitivityMeter::suggest() {
   std::vector<OutputNoise> together(counts.size());
   OutputNoise same;
   auto measure = [&](const Tensors &sample, ArrayRef<int64_t> samples) {
-    std::vector<char> flags(layers.size(), 0);
-    auto right = runWith(sample, flags);
-    if (!right)
-      return explain(right.takeError(), samples, sample);
-    flags.assign(layers.size(), 1);
-    if (failed(add(sample, *right, flags, same, samples)))
+    auto right = runRight(sample, samples);
+    if (failed(right))
       return failure();
+    std::vector<char> flags(layers.size(), 1);
+    std::vector<SwitchedRun> runs{{flags, &same}};
     size_t next = 0;
     for (auto [count, noise] : llvm::zip(counts, together)) {
       while (next < count)
         flags[order[next++]] = 0;
-      if (failed(add(sample, *right, flags, noise, samples)))
-        return failure();
+      runs.push_back({flags, &noise});
     }
-    return success();
+    return runAll(sample, *right, runs, samples, /*ends=*/false);
   };
   if (failed(forEachSample("choosing", result.samples, measure)))
     return failure();

@@ -4,6 +4,7 @@
 // alike. Leaves: the QDQ graph with a `Where` before each quantized operand.
 
 #include "OnnxQuant/Debugging/Sensitivity.h"
+#include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/QuantizableOpInterface.h"
 #include "OnnxQuant/Transforms/Calibrate/Instrument.h"
@@ -31,23 +32,29 @@ namespace {
 
 class Switcher {
 public:
-  Switcher(func::FuncOp real, func::FuncOp quant)
-      : graph(quant), builder(quant.getContext()) {
+  Switcher(func::FuncOp real, func::FuncOp quant, bool bySource)
+      : graph(quant), builder(quant.getContext()), bySource(bySource) {
     real.walk([&](Operation *op) {
       if (auto number = op->getAttrOfType<IntegerAttr>(numberAttr))
         byNumber[number.getInt()] = op;
     });
   }
 
-  FailureOr<std::vector<SwitchedLayer>> run();
-
-private:
   /// An operand with the numbers that it has without quantization.
   struct Choice {
     OpOperand *use;
     Value real;
     Operation *constant;
+    /// What computes with it.
+    Operation *layer;
   };
+  /// What one flag switches.
+  using Group = SmallVector<Choice>;
+
+  /// The groups, in the order of their flags.
+  FailureOr<SmallVector<Group>> run();
+
+private:
   void collect(Operation *op);
   Operation *layerOf(Operation *op) const;
   Value flag(Value flags, int64_t index);
@@ -55,7 +62,10 @@ private:
   func::FuncOp graph;
   OpBuilder builder;
   llvm::DenseMap<int64_t, Operation *> byNumber;
-  llvm::MapVector<Operation *, SmallVector<Choice>> layers;
+  bool bySource;
+  /// By the layer; by source those of a tensor by it, and constants by the
+  /// layer.
+  llvm::MapVector<void *, Group> groups;
 };
 
 } // namespace
@@ -90,7 +100,7 @@ void Switcher::collect(Operation *op) {
   for (OpOperand &use : op->getOpOperands()) {
     unsigned index = use.getOperandNumber();
     Operation *maker = use.get().getDefiningOp();
-    Choice choice{&use, {}, nullptr};
+    Choice choice{&use, {}, nullptr, nullptr};
     if (maker && isDequantizer(maker)) {
       Operation *source = maker->getOperand(0).getDefiningOp();
       bool quantizes = source && (isQuantizer(source) ||
@@ -107,8 +117,12 @@ void Switcher::collect(Operation *op) {
           before != ir::getConstant(use.get()))
         choice.constant = real->getOperand(index).getDefiningOp();
     }
-    if (choice.real || choice.constant)
-      layers[layerOf(op)].push_back(choice);
+    if (!choice.real && !choice.constant)
+      continue;
+    choice.layer = layerOf(op);
+    groups[bySource && choice.real ? choice.real.getAsOpaquePointer()
+                                   : static_cast<void *>(choice.layer)]
+        .push_back(choice);
   }
 }
 
@@ -126,13 +140,13 @@ Value Switcher::flag(Value flags, int64_t index) {
   return builder.create(gather)->getResult(0);
 }
 
-FailureOr<std::vector<SwitchedLayer>> Switcher::run() {
+FailureOr<SmallVector<Switcher::Group>> Switcher::run() {
   Block &body = graph.getBody().front();
   for (Operation &op : body)
     collect(&op);
-  if (layers.empty())
+  if (groups.empty())
     return graph.emitError("has nothing that is quantized");
-  auto type = RankedTensorType::get({static_cast<int64_t>(layers.size())},
+  auto type = RankedTensorType::get({static_cast<int64_t>(groups.size())},
                                     builder.getI1Type());
   unsigned argument = graph.getNumArguments();
   auto name =
@@ -140,37 +154,112 @@ FailureOr<std::vector<SwitchedLayer>> Switcher::run() {
   if (failed(graph.insertArgument(
           argument, type, builder.getDictionaryAttr(name), graph.getLoc())))
     return failure();
-  std::vector<SwitchedLayer> switched;
-  for (auto &[layer, choices] : layers) {
+  SmallVector<Group> switched;
+  for (auto &[key, choices] : groups) {
     builder.setInsertionPointToStart(&body);
     Value on =
         flag(body.getArgument(argument), static_cast<int64_t>(switched.size()));
-    SwitchedLayer entry;
-    entry.opType = roleOf(layer).str();
-    entry.node = nameOfNode(layer);
-    if (layer->hasTrait<OpTrait::IsTerminator>())
-      entry.node = entry.opType = "outputs";
-    entry.operands = static_cast<int64_t>(choices.size());
     for (Choice &choice : choices) {
       builder.setInsertionPoint(choice.use->getOwner());
-      if (choice.constant)
-        choice.real = builder.clone(*choice.constant)->getResult(0);
+      Value real = choice.constant
+                       ? builder.clone(*choice.constant)->getResult(0)
+                       : choice.real;
       OperationState where(choice.use->get().getLoc(),
                            ir::WhereOp::getOperationName());
-      where.addOperands({on, choice.use->get(), choice.real});
+      where.addOperands({on, choice.use->get(), real});
       where.addTypes(choice.use->get().getType());
       choice.use->set(builder.create(where)->getResult(0));
     }
-    switched.push_back(std::move(entry));
+    switched.push_back(std::move(choices));
   }
   return switched;
 }
 
-FailureOr<std::vector<SwitchedLayer>> onnxquant::addSwitches(ModuleOp real,
-                                                             ModuleOp quant) {
+/// A layer's name and operator.
+static std::pair<std::string, std::string> describe(Operation *layer) {
+  if (layer->hasTrait<OpTrait::IsTerminator>())
+    return {"outputs", "outputs"};
+  return {nameOfNode(layer), roleOf(layer).str()};
+}
+
+static FailureOr<SmallVector<Switcher::Group>>
+insertSwitches(ModuleOp real, ModuleOp quant, bool bySource) {
   FailureOr<func::FuncOp> realGraph = findGraph(real),
                           quantGraph = findGraph(quant);
   if (failed(realGraph) || failed(quantGraph))
     return failure();
-  return Switcher(*realGraph, *quantGraph).run();
+  return Switcher(*realGraph, *quantGraph, bySource).run();
+}
+
+FailureOr<std::vector<SwitchedLayer>> onnxquant::addSwitches(ModuleOp real,
+                                                             ModuleOp quant) {
+  auto groups = insertSwitches(real, quant, /*bySource=*/false);
+  if (failed(groups))
+    return failure();
+  std::vector<SwitchedLayer> layers;
+  for (const Switcher::Group &group : *groups) {
+    SwitchedLayer &entry = layers.emplace_back();
+    std::tie(entry.node, entry.opType) = describe(group.front().layer);
+    entry.operands = static_cast<int64_t>(group.size());
+  }
+  return layers;
+}
+
+/// Which axis a weight's channels are along, and what a scale for each of them
+/// leaves of the squared error: that of a scale's steps is a twelfth of their
+/// square.
+static void describeChannels(const Switcher::Choice &choice,
+                             SwitchedSource &source) {
+  auto op = dyn_cast<ir::QuantizableOpInterface>(choice.use->getOwner());
+  unsigned operand = choice.use->getOperandNumber();
+  std::optional<int64_t> axis;
+  if (op && operand != 0 && op.getBiasOperand() != operand)
+    axis = op.getChannelAxis(operand);
+  Value weight = choice.constant->getResult(0);
+  auto type = dyn_cast<RankedTensorType>(weight.getType());
+  auto numbers = readReal(weight);
+  if (!axis || !type || !numbers)
+    return;
+  int64_t channels = type.getDimSize(*axis), inner = 1;
+  for (int64_t dim : type.getShape().drop_front(*axis + 1))
+    inner *= dim;
+  SmallVector<double> largest(channels, 0);
+  double most = 0;
+  for (auto [i, number] : llvm::enumerate(*numbers)) {
+    double &place = largest[static_cast<int64_t>(i) / inner % channels];
+    place = std::max(place, std::abs(number));
+    most = std::max(most, place);
+  }
+  double squares = 0;
+  for (double each : largest)
+    squares += each * each;
+  source.channelAxis = axis;
+  if (most > 0)
+    source.finerShare = squares / (static_cast<double>(channels) * most * most);
+}
+
+FailureOr<std::vector<SwitchedSource>>
+onnxquant::addSourceSwitches(ModuleOp real, ModuleOp quant) {
+  auto groups = insertSwitches(real, quant, /*bySource=*/true);
+  if (failed(groups))
+    return failure();
+  std::vector<SwitchedSource> sources;
+  for (const Switcher::Group &group : *groups) {
+    SwitchedSource &source = sources.emplace_back();
+    const Switcher::Choice &first = group.front();
+    source.isWeight = first.constant;
+    if (first.constant) {
+      // The bias comes after the weight.
+      source.name = ir::getTensorName(first.constant->getResult(0)).str();
+      describeChannels(first, source);
+    } else {
+      source.name = ir::getTensorName(first.real).str();
+    }
+    for (const Switcher::Choice &choice : group) {
+      auto reader = describe(choice.layer);
+      if (!llvm::is_contained(source.readers, reader))
+        source.readers.push_back(reader);
+    }
+  }
+  return sources;
 }

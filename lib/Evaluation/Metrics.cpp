@@ -41,6 +41,8 @@ int64_t onnxquant::bestClass(ArrayRef<double> scores) {
 
 void TopCounts::add(ArrayRef<double> scores, int64_t label) {
   ++samples;
+  hits1.push_back(0);
+  hits5.push_back(0);
   if (label < 0 || label >= static_cast<int64_t>(scores.size()))
     return;
   double own = scores[label];
@@ -51,8 +53,8 @@ void TopCounts::add(ArrayRef<double> scores, int64_t label) {
   for (auto [index, score] : enumerate(scores))
     before +=
         score > own || (score == own && static_cast<int64_t>(index) < label);
-  top1 += before < 1;
-  top5 += before < 5;
+  top1 += hits1.back() = before < 1;
+  top5 += hits5.back() = before < 5;
 }
 
 void Likeness::add(double right, double mine) {

@@ -15,11 +15,9 @@
 
 using namespace onnxquant;
 
-/// What work that asks for interrupts has left to end in.
-static constexpr int graceMilliseconds = 700;
-
 static std::atomic<int> caught{0};
-static std::atomic<bool> isPolled{false};
+/// What work that asks for interrupts has left to end in; 0: none does.
+static std::atomic<int> grace{0};
 static int writeEnd = -1;
 
 static void onSignal(int number) {
@@ -44,8 +42,8 @@ static void watch(int readEnd) {
       return;
   caught = byte;
   pollfd next = {readEnd, POLLIN, 0};
-  if (isPolled)
-    ::poll(&next, 1, graceMilliseconds);
+  if (grace > 0)
+    ::poll(&next, 1, grace);
   end(byte);
 }
 
@@ -79,8 +77,8 @@ void onnxquant::installInterrupts() {
   });
 }
 
-std::function<bool()> onnxquant::pollInterrupts() {
-  isPolled = true;
+std::function<bool()> onnxquant::pollInterrupts(int graceMilliseconds) {
+  grace = graceMilliseconds;
   return [] { return caught != 0; };
 }
 

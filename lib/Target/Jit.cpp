@@ -80,8 +80,9 @@ static Expected<uint64_t> countBytes(MemoryBufferRef buffer) {
   return bytes;
 }
 
-/// Does what a system's loader does with constructors, if there are any.
-static Error runLoadFunction(orc::LLJIT &jit, const Twine &name) {
+/// A symbol that need not be there; null if it isn't.
+static Expected<orc::ExecutorAddr> findSymbol(orc::LLJIT &jit,
+                                              const Twine &name) {
   auto found = jit.getExecutionSession().lookup(
       orc::makeJITDylibSearchOrder(&jit.getMainJITDylib(),
                                    orc::JITDylibLookupFlags::MatchAllSymbols),
@@ -90,8 +91,17 @@ static Error runLoadFunction(orc::LLJIT &jit, const Twine &name) {
   if (!found)
     return found.takeError();
   for (const auto &[symbol, definition] : *found)
-    if (definition.getAddress())
-      definition.getAddress().toPtr<void (*)()>()();
+    return definition.getAddress();
+  return orc::ExecutorAddr();
+}
+
+/// Does what a system's loader does with constructors, if there are any.
+static Error runLoadFunction(orc::LLJIT &jit, const Twine &name) {
+  auto found = findSymbol(jit, name);
+  if (!found)
+    return found.takeError();
+  if (*found)
+    found->toPtr<void (*)()>()();
   return Error::success();
 }
 
@@ -129,9 +139,13 @@ LoadedObject::load(std::vector<std::unique_ptr<MemoryBuffer>> objects,
     return symbol.takeError();
   if (Error error = runLoadFunction(**jit, name + "_onnxq_load"))
     return error;
+  auto profile = findSymbol(**jit, "onnxq_profile");
+  if (!profile)
+    return profile.takeError();
   std::unique_ptr<LoadedObject> loaded(new LoadedObject());
   loaded->engine = std::make_unique<Engine>();
   loaded->engine->jit = std::move(*jit);
   loaded->description = symbol->toPtr<const onnxq_model *>();
+  loaded->measured = profile->toPtr<const onnxq_profile_data *>();
   return loaded;
 }

@@ -15,6 +15,7 @@ from .model import Model, ModelLike, QuantizedModel
 from .report import Report
 from .table import Table
 
+_BOUNDS = ("min_sqnr", "min_agreement", "max_drop", "max_latency")
 _EXPORT = frozenset(("external_data", "external_data_location", "external_data_size_threshold"))
 
 
@@ -44,21 +45,30 @@ def quantize(
 
     Options are those of `onnxq quantize` with `_`: mode ('qdq', 'qlinear',
     'integer', 'qat'), dynamic, activation_type, weight_type, per_channel,
-    nodes_to_exclude, ... and those of calibration. The result is in memory
-    unless `out` names a file; its `report` tells what was done and why not.
+    nodes_to_exclude, ... and those of calibration. With min_sqnr,
+    min_agreement, max_drop (and labels) or max_latency, the fastest model
+    within these bounds is searched for. The result is in memory unless `out`
+    names a file; its `report` tells what was done and why not.
 
     >>> import onnxquant as oq
     >>> quantized = oq.quantize(example("digits.onnx"), digits)
     >>> quantized.report.quantized > 0
     True
     """
+    from .report import label_file
+
+    labels, labels_are_temporary = label_file(keywords.pop("labels", None))
+    if labels:
+        keywords["labels"] = labels
+    searches = any(keywords.get(name) is not None for name in _BOUNDS)
     given, values = _options.split(
         "quantize", keywords, (_options.data(), _options.ranges(), _options.SHAPES, _EXPORT), also_quantize=True
     )
     if data is not None and table is not None:
         raise ValueError("quantize expects data or a table, but got both")
     given["preprocess_model"] = not skip_preprocess
-    samples, size, more = open_data(data)
+    # A search runs samples again and again.
+    samples, size, more = open_data(data, keep=searches, limit=given.get("limit") if searches else None)
     where = os.fspath(out) if out is not None else ""
     source = Model(model)
     file, temporary = _table_file(table)
@@ -70,6 +80,8 @@ def quantize(
     finally:
         if temporary:
             os.unlink(file)
+        if labels_are_temporary:
+            os.unlink(labels)
     result = QuantizedModel(content if content is not None else where)
     result.report = Report(json.loads(report) if report else {}, summary)
     return result

@@ -187,6 +187,20 @@ def sensitivity(
     return Sensitivity(json.loads(text), summary)
 
 
+def label_file(labels: Any) -> Tuple[str, bool]:
+    """Labels as a file, empty for none, and whether it is to be removed again."""
+    import tempfile
+
+    if labels is None:
+        return "", False
+    if isinstance(labels, (str, os.PathLike)):
+        return os.fspath(labels), False
+    handle, path = tempfile.mkstemp(suffix=".txt")
+    with os.fdopen(handle, "w") as file:
+        file.writelines(f"{int(label)}\n" for label in labels)
+    return path, True
+
+
 def evaluate(
     model: ModelLike, data: Any, *, labels: Any = None, reference: Optional[ModelLike] = None,
     metric: Union[str, Tuple[str, ...], List[str], None] = None, progress: Progress = None, **options: Any,
@@ -201,22 +215,15 @@ def evaluate(
     >>> result["sqnr"] > 20
     True
     """
-    import tempfile
-
     given, _ = _options.split(
         "evaluate", options, (_options.data(), _options.SHAPES, ("output", "boxes", "score", "overlap")),
         also_quantize=False,
     )
     if metric is not None:
         given["metric"] = metric if isinstance(metric, str) else ",".join(metric)
-    temporary = None
-    if labels is not None and not isinstance(labels, (str, os.PathLike)):
-        handle, temporary = tempfile.mkstemp(suffix=".txt")
-        with os.fdopen(handle, "w") as file:
-            file.writelines(f"{int(label)}\n" for label in labels)
-        labels = temporary
-    if labels is not None:
-        given["labels"] = os.fspath(labels)
+    path, temporary = label_file(labels)
+    if path:
+        given["labels"] = path
     samples, size, more = open_data(data, keep=True, limit=given.get("limit"))
     first = Model(model)
     second = Model(reference) if reference is not None else None
@@ -228,7 +235,7 @@ def evaluate(
             )
     finally:
         if temporary:
-            os.unlink(temporary)
+            os.unlink(path)
     return Evaluation(json.loads(text), summary)
 
 

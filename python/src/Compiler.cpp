@@ -7,6 +7,7 @@
 #include "Esp.h"
 #include "Evaluate.h"
 #include "OnnxQuant/Analysis/ModelInfo.h"
+#include "OnnxQuant/Budget/Search.h"
 #include "OnnxQuant/Calibration/Table.h"
 #include "OnnxQuant/Debugging/Debugging.h"
 #include "OnnxQuant/Debugging/Sensitivity.h"
@@ -330,6 +331,42 @@ static LogicalResult calibrateFor(ModuleOp module,
   return annotate(module, *table, collect.method, /*perChannel=*/true);
 }
 
+/// Looks for the fastest model within bounds, and makes it of the module.
+static LogicalResult quantizeWithin(Call &call, ModuleOp module,
+                                    const QuantizeOptions &quantize,
+                                    const budget::Bounds &bounds,
+                                    const CollectOptions &collect,
+                                    std::string &report, std::string &summary) {
+  budget::Request request;
+  request.quantize = quantize;
+  request.bounds = bounds;
+  request.collect = collect;
+  request.target = quantize.target;
+  request.checkpoint = quantize.checkpoint;
+  auto found = budget::search(module, request);
+  if (failed(found))
+    return failure();
+  if (found->wasInterrupted || !found->chosen)
+    return call.fail(llvm::createStringError(
+        found->wasInterrupted ? "interrupted" : found->reason));
+  PassManager pm(call.context());
+  llvm::Error error = llvm::Error::success();
+  pm.addPass(createQuantize(found->options, [&](const QuantizeReport &result) {
+    llvm::json::Value value = result.toJson();
+    (*value.getAsObject())["budget"] = found->toJson();
+    report = toText(std::move(value));
+    summary = printed(*found) + printed(result);
+    if (!quantize.report.empty())
+      error = llvm::joinErrors(
+          std::move(error),
+          budget::writeReport(quantize.report, "model", result, *found));
+  }));
+  LogicalResult done = pm.run(module);
+  if (error)
+    return call.fail(std::move(error));
+  return done;
+}
+
 static py::tuple quantize(const py::object &model, const NamedValues &values,
                           const py::dict &options, const py::object &samples,
                           int64_t size, const std::string &table,
@@ -343,6 +380,8 @@ static py::tuple quantize(const py::object &model, const NamedValues &values,
   bool hasData = collect.data.source || !collect.data.paths.empty();
   auto load = readTable(loadCalibrationOptionTable(), options);
   load.table = table;
+  check("Usage", budget::checkRequest(quantize, hasData, !table.empty()));
+  auto bounds = unwrap("Usage", budget::readBounds(quantize));
   bool optimize = given.flag("preprocess_model", true);
   auto module = call.read(readModelArgument(model), given.list("dims"),
                           given.list("input_shapes"), {keepsFused(quantize)});
@@ -350,6 +389,12 @@ static py::tuple quantize(const py::object &model, const NamedValues &values,
   call.run([&]() -> LogicalResult {
     if (failed(prepare(call, *module, optimize)))
       return failure();
+    if (bounds) {
+      if (failed(quantizeWithin(call, *module, quantize, *bounds, collect,
+                                report, summary)))
+        return failure();
+      return write(*module, out, exporting, bytes);
+    }
     bool findsCovariances = needsCovariances(quantize);
     CovarianceSource covariances;
     if (findsCovariances && hasData)

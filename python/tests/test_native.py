@@ -140,6 +140,30 @@ def test_quantized_is_close(model, digits):
     assert np.abs(oq.compile(quantized)(digits) - oq.compile(model)(digits)).max() < 0.1
 
 
+def test_quantized_within_bounds(model, digits, tmp_path):
+    """The search of the command line by keywords; labels are a list."""
+    def noise(quantized):
+        return 20 * np.log10(np.linalg.norm(right) / np.linalg.norm(right - oq.compile(quantized)(held)))
+
+    # Every second sample is held back.
+    held = digits[::2]
+    right = oq.compile(model)(held)
+    bound = noise(oq.quantize(model, digits)) + 6
+    found = oq.quantize(model, digits, min_sqnr=bound, target="x86-64-v3", report=tmp_path / "page.html")
+    assert noise(found) >= bound
+    budget = found.report.data["budget"]
+    assert budget["held_back_samples"] == len(held)
+    assert budget["frontier"][budget["chosen"]["index"]]["holds"]
+    assert "<svg" in (tmp_path / "page.html").read_text()
+    labels = oq.compile(model)(digits).argmax(1)
+    within = oq.quantize(model, digits, max_drop="50%", labels=list(labels), target="x86-64-v3")
+    assert within.report.data["budget"]["frontier"][0]["reference_top1"] == 1
+    with pytest.raises(oq.QuantizeError, match="can't be met"):
+        oq.quantize(model, digits, min_sqnr=500, target="x86-64-v3")
+    with pytest.raises(ValueError, match="means nothing with dynamic"):
+        oq.quantize(model, dynamic=True, min_sqnr=20)
+
+
 def test_session(model, digits):
     session = oq.compile(model)
     result = session.run({"image": digits})

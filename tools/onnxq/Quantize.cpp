@@ -3,8 +3,10 @@
 #include "OnnxQuant/Pipelines/Quantize.h"
 #include "DataArguments.h"
 #include "Models.h"
+#include "OnnxQuant/Budget/Search.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
+#include "OnnxQuant/Support/Interrupt.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "OnnxQuant/Transforms/Calibrate/Covariance.h"
@@ -13,6 +15,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
 #include <chrono>
 
 using namespace mlir;
@@ -34,6 +37,7 @@ struct QuantizeSettings {
   LimitOptions limits;
   ExportOptions exporting;
   QuantizePipelineOptions pipeline;
+  std::optional<budget::Bounds> bounds;
 
   bool hasData() const { return !data.options.paths.empty(); }
 };
@@ -44,6 +48,7 @@ struct Outcome {
   int64_t samples = 0, skipped = 0;
   std::set<std::string> normalized;
   QuantizeSummary summary;
+  std::optional<budget::Result> search;
 };
 
 } // namespace
@@ -246,13 +251,108 @@ static void summarize(const Arguments &parser, const QuantizeSettings &settings,
     llvm::json::Object root =
         seenToJson(outcome.seen, outcome.samples, outcome.skipped);
     summary.addTo(root);
+    if (outcome.search)
+      root["budget"] = outcome.search->toJson();
     os << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(root)));
     return;
   }
   if (settings.hasData())
     printSeen(os, outcome.seen, outcome.samples, outcome.skipped,
               outcome.normalized);
+  if (outcome.search)
+    outcome.search->print(os);
   summary.print(os, settings.verbose);
+}
+
+/// Reads bounds; an exit code says that they are wrong.
+static std::optional<int> checkBudget(const Arguments &parser,
+                                      QuantizeSettings &settings) {
+  const QuantizeOptions &quantize = settings.pipeline.quantize;
+  auto bounds = budget::readBounds(quantize);
+  if (!bounds)
+    return parser.wrong(llvm::toString(bounds.takeError()));
+  if (llvm::Error error = budget::checkRequest(quantize, settings.hasData(),
+                                               !settings.load.table.empty()))
+    return parser.wrong(llvm::toString(std::move(error)));
+  settings.bounds = *bounds;
+  if (quantize.checkpoint.empty())
+    return std::nullopt;
+  return checkOutput(quantize.checkpoint);
+}
+
+/// What tells one model and its samples from others, for a checkpoint.
+static std::string identify(const QuantizeSettings &settings) {
+  std::string text = settings.path;
+  auto file = llvm::MemoryBuffer::getFile(settings.path);
+  if (file)
+    text = llvm::formatv("{0:x}", llvm::xxh3_64bits((*file)->getBuffer()));
+  for (const std::string &path : settings.data.options.paths)
+    text += " " + path;
+  return text;
+}
+
+/// Prepares a model, gives it ranges, and looks for the options that keep the
+/// bounds; quantizes with them. An exit code says that there is no model.
+static std::optional<int> quantizeWithin(QuantizeSettings &settings,
+                                         ModuleOp module, Outcome &outcome) {
+  PassManager preparing(module.getContext());
+  if (llvm::Error error =
+          buildPreparation(preparing, settings.pipeline.preprocess,
+                           settings.pipeline.quantize.maxOpset))
+    return complain(llvm::toString(std::move(error)), BadInput);
+  {
+    PassPhases phases(preparing);
+    if (failed(preparing.run(module)))
+      return BadInput;
+  }
+  // Code that is being compiled, and the best model so far, are finished.
+  constexpr int grace = 60000;
+  budget::Request request;
+  request.quantize = settings.pipeline.quantize;
+  request.bounds = *settings.bounds;
+  request.collect = settings.collect;
+  request.collect.interrupted = pollInterrupts(grace);
+  request.collect.seen = &outcome.seen;
+  outcome.seen.wanted = settings.quiet ? 0 : settings.compared;
+  request.target = settings.pipeline.quantize.target;
+  request.checkpoint = settings.pipeline.quantize.checkpoint;
+  request.identity = identify(settings);
+  auto found = budget::search(module, request);
+  if (failed(found))
+    return BadInput;
+  outcome.samples = found->run;
+  outcome.skipped = found->skipped;
+  outcome.search = std::move(*found);
+  const budget::Result &search = *outcome.search;
+  if (!search.chosen) {
+    if (search.wasInterrupted)
+      return complain(
+          "interrupted before any model was found" +
+              (request.checkpoint.empty()
+                   ? std::string()
+                   : "; " + request.checkpoint + " can be continued"),
+          BadInput);
+    if (!settings.quiet)
+      search.print(llvm::errs());
+    return complain(search.reason, BadInput);
+  }
+  if (search.wasInterrupted)
+    llvm::errs() << "interrupted: this is the best model so far"
+                 << (request.checkpoint.empty()
+                         ? ""
+                         : "; " + request.checkpoint + " can be continued")
+                 << "\n";
+  PassManager pm(module.getContext());
+  pm.addPass(createQuantize(search.options, settings.pipeline.sink));
+  if (failed(pm.run(module)))
+    return BadInput;
+  const std::string &report = settings.pipeline.quantize.report;
+  if (report.empty())
+    return std::nullopt;
+  if (llvm::Error error = budget::writeReport(report, settings.path,
+                                              outcome.summary.report, search))
+    return complain(llvm::toString(std::move(error)), BadInput);
+  return std::nullopt;
 }
 
 static int run(llvm::ArrayRef<const char *> arguments) {
@@ -268,6 +368,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     return *code;
   if (llvm::Error error = checkQuantizeOptions(settings.pipeline.quantize))
     return parser.wrong(llvm::toString(std::move(error)));
+  if (std::optional<int> code = checkBudget(parser, settings))
+    return *code;
   if (std::optional<int> code = checkData(parser, settings))
     return *code;
   if (std::optional<int> code = checkMethod(parser, settings))
@@ -295,15 +397,19 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (!module)
     return BadInput;
   outcome.normalized = normalizedInputs(*module);
-  PassManager pm(&context.get());
-  if (llvm::Error error = buildQuantizePipeline(pm, settings.pipeline))
-    return complain(llvm::toString(std::move(error)), BadInput);
-  {
+  if (settings.bounds) {
+    if (std::optional<int> code = quantizeWithin(settings, *module, outcome))
+      return *code;
+  } else {
+    PassManager pm(&context.get());
+    if (llvm::Error error = buildQuantizePipeline(pm, settings.pipeline))
+      return complain(llvm::toString(std::move(error)), BadInput);
     PassPhases phases(pm);
-    if (failed(pm.run(*module)) ||
-        failed(writeModel(*module, settings.output, settings.exporting)))
+    if (failed(pm.run(*module)))
       return BadInput;
   }
+  if (failed(writeModel(*module, settings.output, settings.exporting)))
+    return BadInput;
   if (!settings.quiet || settings.json)
     summarize(parser, settings, *module, outcome, start);
   return Done;
@@ -326,6 +432,10 @@ Prepares a model, finds the ranges of its tensors and quantizes it. OUT (.onnx,
                       what runs may take, as of 'onnxq run'
   --trust-bytecode    read .mlirbc that has no checksum of ours
   --external-data, --json, --verbose (why nodes stay float), --quiet
+  --min-sqnr DB, --min-agreement P%, --max-drop P% --labels FILE
+                      the fastest model that loses no more, judged by samples
+                      that are held back; --max-latency MS: the most accurate
+                      one that is as fast
 {options}
 
 For ONNX Runtime on x86 without VNNI, which saturates with the s8 weights of the

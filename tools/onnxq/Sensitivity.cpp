@@ -41,6 +41,9 @@ static std::optional<int> check(const Arguments &parser,
     return parser.wrong("option '--top' expects 0 or more");
   if (llvm::Error error = checkQuantizeOptions(settings.job.quantize))
     return parser.wrong(llvm::toString(std::move(error)));
+  if (auto name = findBudgetOption(settings.job.quantize))
+    return parser.wrong("option '--" + name->str() +
+                        "' is for 'onnxq quantize'");
   if (settings.job.options.seconds < 0)
     return parser.wrong("option '--seconds' expects 0 or more");
   if ((settings.job.quantize.modeName != "qdq" &&

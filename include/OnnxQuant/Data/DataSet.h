@@ -65,6 +65,10 @@ struct DataOptions {
   /// (0: never). Of those, shard i of n takes every n-th from the i-th on.
   int64_t start = 0, stride = 1, limit = 0;
   int64_t shard = 0, shards = 1;
+  /// A part of those: what ranges are found with, or what is held back to judge
+  /// the result by.
+  enum class Part { All, Calibration, HeldBack };
+  Part part = Part::All;
   /// Samples in a run.
   int64_t batch = 1;
   /// Count samples that can't be read instead of failing.
@@ -72,6 +76,12 @@ struct DataOptions {
   /// Told of what is done to data unasked; may be empty.
   NoteSink note;
 };
+
+/// How many of so many samples are for calibration where some are held back:
+/// half of them, and no more than ranges need.
+int64_t calibrationShare(int64_t samples);
+/// Whether a sample is one of the `kept` of so many, which are spread evenly.
+bool isForCalibration(int64_t index, int64_t samples, int64_t kept);
 
 /// What is wrong with options whatever the data; errors name the option.
 llvm::Error checkDataOptions(const DataOptions &options);

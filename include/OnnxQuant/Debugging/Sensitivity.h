@@ -37,6 +37,24 @@ void numberNodes(mlir::ModuleOp module);
 llvm::FailureOr<std::vector<SwitchedLayer>> addSwitches(mlir::ModuleOp real,
                                                         mlir::ModuleOp quant);
 
+/// Numbers that are rounded: an activation, or the weights and the bias of a
+/// node.
+struct SwitchedSource {
+  /// The activation's name, or that of the node's weight in the float model.
+  std::string name;
+  bool isWeight = false;
+  /// The nodes that compute with it, and their operators.
+  std::vector<std::pair<std::string, std::string>> readers;
+  /// Of a weight: the axis of its channels, and how much of the squared error
+  /// of one scale is left with one for each channel.
+  std::optional<int64_t> channelAxis;
+  double finerShare = 1;
+};
+
+/// The same with a flag for each tensor, or for the constants of each node.
+llvm::FailureOr<std::vector<SwitchedSource>>
+addSourceSwitches(mlir::ModuleOp real, mlir::ModuleOp quant);
+
 struct LayerSensitivity {
   SwitchedLayer layer;
   /// Decibels at the outputs with only this layer quantized, and with all
@@ -88,6 +106,36 @@ struct SensitivityOptions {
 llvm::FailureOr<SensitivityResult>
 measureSensitivity(mlir::ModuleOp real, mlir::ModuleOp quant,
                    Executor &executor, const SensitivityOptions &options);
+
+/// What each rounding costs alone.
+struct SourceSensitivity {
+  std::vector<SwitchedSource> sources;
+  int64_t samples = 0, runs = 0;
+  /// Energies at the outputs: of the float model, of the error with all
+  /// sources quantized, and with one of them only.
+  double signal = 0, all = 0;
+  std::vector<double> noise;
+};
+
+struct SourceOptions {
+  DataOptions data;
+  bool quiet = false;
+  /// Samples to run, at most.
+  int64_t most = 0;
+  std::function<bool()> interrupted;
+  /// Figures of an earlier measurement, whose samples aren't run again; told of
+  /// all after each sample.
+  std::optional<SourceSensitivity> before;
+  std::function<void(const SourceSensitivity &)> kept;
+};
+
+/// Runs samples with all sources on, and with each alone. The modules are as
+/// for `addSwitches`, and are consumed. Errors are diagnostics; where the work
+/// was interrupted, that is none of them: fewer samples were run then.
+llvm::FailureOr<SourceSensitivity> measureSources(mlir::ModuleOp real,
+                                                  mlir::ModuleOp quant,
+                                                  Executor &executor,
+                                                  const SourceOptions &options);
 
 } // namespace onnxquant
 

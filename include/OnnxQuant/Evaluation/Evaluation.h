@@ -31,6 +31,8 @@ llvm::Expected<Metrics> parseMetrics(llvm::StringRef text);
 /// Hits among labelled samples.
 struct TopCounts {
   int64_t samples = 0, top1 = 0, top5 = 0;
+  /// Whether each sample was one.
+  std::vector<char> hits1, hits5;
   /// Counts one sample. Among equal scores the first class goes first.
   void add(llvm::ArrayRef<double> scores, int64_t label);
   double top1Share() const { return share(top1); }

@@ -12,8 +12,8 @@ namespace onnxquant {
 /// for interrupts by itself, within a second. A second signal ends it at once.
 void installInterrupts();
 
-/// For work that ends by itself when this says so.
-std::function<bool()> pollInterrupts();
+/// For work that ends by itself when this says so, within so many milliseconds.
+std::function<bool()> pollInterrupts(int graceMilliseconds = 700);
 
 /// The exit status of work that ended with `status`: that of the interrupt, if
 /// there was one.

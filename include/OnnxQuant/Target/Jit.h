@@ -22,12 +22,15 @@ public:
   ~LoadedObject();
 
   const onnxq_model &model() const { return *description; }
+  /// What was measured, of code that was compiled to be; null of other code.
+  const onnxq_profile_data *profile() const { return measured; }
 
 private:
   LoadedObject();
   struct Engine;
   std::unique_ptr<Engine> engine;
   const onnxq_model *description = nullptr;
+  const onnxq_profile_data *measured = nullptr;
 };
 
 } // namespace onnxquant

@@ -267,12 +267,17 @@ void ActivationCollector::widen() {
   for (unsigned index : inGraphOrder()) {
     Activation &activation = plan.activations.begin()[index].second;
     QuantType &type = types[activation.value];
+    // Scaled channels have given it another name than the model's.
+    StringRef name = activation.name;
+    name.consume_back("_scaled");
     bool wide = false;
     for (auto [i, text] : llvm::enumerate(settings.int16Tensors)) {
       std::string ignored;
-      bool matches =
-          text == activation.name ||
-          (patterns[i].isValid(ignored) && patterns[i].match(activation.name));
+      auto matchesName = [&, &text = text, i = i](StringRef name) {
+        return text == name ||
+               (patterns[i].isValid(ignored) && patterns[i].match(name));
+      };
+      bool matches = matchesName(activation.name) || matchesName(name);
       used[i] = used[i] || matches;
       wide |= matches;
     }

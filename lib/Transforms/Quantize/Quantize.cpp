@@ -117,6 +117,12 @@ LogicalResult Quantize::finish(Plan &plan) {
 
 void Quantize::runOnOperation() {
   QuantizeOptions options = readOptions();
+  if (auto name = findBudgetOption(options)) {
+    getOperation().emitError(*name)
+        << " asks for a search that runs samples, which a pass alone doesn't "
+           "do: it is for 'onnxq quantize' and onnxquant.quantize()";
+    return signalPassFailure();
+  }
   llvm::Expected<Settings> settings = readSettings(options);
   if (!settings) {
     getOperation().emitError(llvm::toString(settings.takeError()));

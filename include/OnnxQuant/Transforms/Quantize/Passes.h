@@ -10,6 +10,7 @@
 #include "mlir/Pass/Pass.h"
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -46,6 +47,12 @@ OptionTable<QuantizeOptions> quantizeOptionTable();
 llvm::Error checkQuantizeOptions(const QuantizeOptions &options);
 /// Whether quantization with these options uses ranges of calibration.
 bool needsCalibration(const QuantizeOptions &options);
+/// An option of the group `budget` that is set; none if there is no such. They
+/// ask for a search, which runs samples; the pass refuses them.
+std::optional<llvm::StringRef>
+findBudgetOption(const QuantizeOptions &options);
+/// The options without those.
+QuantizeOptions withoutBudget(QuantizeOptions options);
 /// Whether it runs samples for how the inputs of products go together.
 bool needsCovariances(const QuantizeOptions &options);
 

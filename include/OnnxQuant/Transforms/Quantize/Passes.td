@@ -218,6 +218,30 @@ def Quantize : PassWithGroups<"onnx-quantize", "::mlir::ModuleOp"> {
         "use com.microsoft's quantizers for 16 and 4 bits, which need no opset "
         "21">,
     ]>,
+    Group<"budget", "How much may be lost ('onnxq quantize' and Python only)", [
+      Text<"minSqnr", "min-sqnr", "DB",
+        "the fastest model with this signal to noise at the outputs, in "
+        "decibels, on samples held back">,
+      Text<"minAgreement", "min-agreement", "P%",
+        "the fastest model whose best class is the float model's in this share "
+        "of rows">,
+      Text<"maxDrop", "max-drop", "P%",
+        "the fastest model that loses no more than this share of metric">,
+      Text<"maxLatency", "max-latency", "MS",
+        "the most accurate model that a run takes no longer with, or a bound "
+        "beside the others">,
+      Text<"labels", "labels", "FILE",
+        "of max-drop, as of 'onnxq evaluate'; without it, folders are classes">,
+      Choice<"metric", "metric", "", ["top1", "top5", "coco"],
+        "of max-drop (top1; coco where boxes are given)">,
+      Text<"boxes", "boxes", "FORMAT",
+        "how outputs mean boxes, for metric=coco, as of 'onnxq evaluate'">,
+      Text<"target", "target", "NAME",
+        "the processor that time counts on (native: measured here; others by a "
+        "model of their costs)">,
+      Text<"checkpoint", "checkpoint", "FILE",
+        "continue a search from this file, and write it while searching">,
+    ]>,
     Group<"report", "What is told", [
       Text<"report", "report", "FILE", "file to write a JSON report to">,
       Option<"remarks", "remarks", "bool", "false",
