@@ -22,6 +22,10 @@ static const Verb *const verbs[] = {
     &debugVerb, &evaluateVerb,   &sensitivityVerb, &compileVerb, &runVerb,
     &benchVerb, &generateVerb,   &testVerb,        &espVerb};
 
+/// What can stand in the place of a verb.
+static constexpr StringLiteral others[] = {"help", "version", "completion",
+                                           "man"};
+
 ArrayRef<const Verb *> onnxquant::cli::allVerbs() { return verbs; }
 
 static void printVerbs(raw_ostream &os) {
@@ -38,8 +42,9 @@ static int runVerbNamed(StringRef name, ArrayRef<const char *> arguments) {
   for (const Verb *verb : verbs)
     if (verb->name == name)
       return runWithConfig(*verb, arguments);
-  std::vector<std::string> names = {"help",      "version",    "--help",
-                                    "--version", "completion", "man"};
+  std::vector<std::string> names = {"--help", "--version"};
+  for (StringRef other : others)
+    names.push_back(other.str());
   for (const Verb *verb : verbs)
     names.push_back(verb->name.str());
   std::string nearest = nearestName(name, names, /*farthest=*/2);
@@ -50,12 +55,15 @@ static int runVerbNamed(StringRef name, ArrayRef<const char *> arguments) {
 }
 
 static int help(ArrayRef<const char *> arguments) {
-  if (arguments.empty()) {
+  // What isn't a verb is explained beside them.
+  if (arguments.empty() ||
+      is_contained(others, StringRef(arguments[0]).ltrim('-'))) {
     printVerbs(outs());
     return Done;
   }
-  const char *ask = "--help";
-  return runVerbNamed(arguments[0], ask);
+  std::vector<const char *> asked(arguments.begin() + 1, arguments.end());
+  asked.push_back("--help");
+  return runVerbNamed(arguments[0], asked);
 }
 
 int main(int argc, char **argv) {
