@@ -43,7 +43,7 @@ families() {
   # What tblgen says of the dialect as a whole stands between its heading and "[TOC]".
   tblgen -gen-dialect-doc -dialect=onnx "$dialect/Ops/Module.td" | sed '1,/^# /d; /^\[TOC\]$/,$d'
   printf '\n## Types\n\n'
-  tblgen -gen-typedef-doc -typedefs-dialect=onnx "$dialect/ONNXDialect.td" | tidy
+  tblgen -gen-typedef-doc -typedefs-dialect=onnx "$dialect/ONNXAllTypes.td" | tidy
   families "$dialect" | while read -r file; do
     printf '\n## %s\n\n' "$(basename "$file" .td)"
     sed -n '1,/^$/s|^// ||p' "$file" | tidy

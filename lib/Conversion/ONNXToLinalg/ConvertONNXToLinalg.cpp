@@ -129,6 +129,11 @@ static LogicalResult checkGraph(ModuleOp module) {
     if (isa<func::FuncOp, ModuleOp>(op))
       return WalkResult::advance();
     for (Type type : op->getResultTypes()) {
+      // Sequences and optionals, as onnx-mlir's text has them.
+      if (isa<ir::ONNXDialect>(type.getDialect())) {
+        op->emitOpError("cannot be run: its result has type ") << type;
+        return WalkResult::interrupt();
+      }
       auto tensor = dyn_cast<TensorType>(type);
       if (!tensor)
         continue;

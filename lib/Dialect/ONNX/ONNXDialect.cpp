@@ -13,6 +13,8 @@ using namespace onnxquant::onnx;
 #include "OnnxQuant/Dialect/ONNX/ONNXInterfaces.cpp.inc"
 
 #define GET_TYPEDEF_CLASSES
+#include "OnnxQuant/Dialect/ONNX/ONNXTextTypes.h.inc"
+#define GET_TYPEDEF_CLASSES
 #include "OnnxQuant/Dialect/ONNX/ONNXTypes.cpp.inc"
 
 #define GET_OP_CLASSES

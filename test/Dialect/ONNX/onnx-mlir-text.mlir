@@ -60,6 +60,43 @@ func.func @others(%x: tensor<1x1x2x2xf32>, %s: tensor<?xi64>) -> tensor<1x1x4x6x
   onnx.Return %0 : tensor<1x1x4x6xf32>
 }
 
+// Strings, sequences and optionals pass through.
+// CHECK-LABEL: func.func @strings(
+// CHECK-SAME: tensor<2x2x!onnx.String>
+func.func @strings(%a: tensor<2x2x!onnx.String>, %s: tensor<1xi64>) -> (tensor<*xi1>, tensor<*x!onnx.String>, tensor<*xi64>) {
+  // CHECK-NEXT: onnx.Constant dense<["ab", "c"]> : tensor<2x!onnx.String>
+  %0 = onnx.Constant dense<["ab", "c"]> : tensor<2x!onnx.String>
+  // CHECK-NEXT: "onnx.Equal"(%{{.*}}, %{{.*}}) : (tensor<2x2x!onnx.String>, tensor<2x!onnx.String>) -> tensor<*xi1>
+  %1 = "onnx.Equal"(%a, %0) : (tensor<2x2x!onnx.String>, tensor<2x!onnx.String>) -> tensor<*xi1>
+  // CHECK-NEXT: "onnx.Reshape"(%{{.*}}, %{{.*}}) <{allowzero = 0 : si64}> : (tensor<2x2x!onnx.String>, tensor<1xi64>) -> tensor<*x!onnx.String>
+  %2 = "onnx.Reshape"(%a, %s) <{allowzero = 0 : si64}> : (tensor<2x2x!onnx.String>, tensor<1xi64>) -> tensor<*x!onnx.String>
+  // CHECK-NEXT: "onnx.CategoryMapper"(%{{.*}}) {{.*}}cats_strings = ["cat", "dog"]{{.*}} : (tensor<2x2x!onnx.String>) -> tensor<*xi64>
+  %3 = "onnx.CategoryMapper"(%a) {cats_int64s = [1, 2], cats_strings = ["cat", "dog"], default_int64 = -1 : si64} : (tensor<2x2x!onnx.String>) -> tensor<*xi64>
+  onnx.Return %1, %2, %3 : tensor<*xi1>, tensor<*x!onnx.String>, tensor<*xi64>
+}
+
+// CHECK-LABEL: func.func @sequences(
+// CHECK-SAME: -> (!onnx.Seq<tensor<*xf32>>, tensor<*xf32>)
+func.func @sequences(%x: tensor<4x3xf32>, %at: tensor<i64>) -> (!onnx.Seq<tensor<*xf32>>, tensor<*xf32>) {
+  %none = "onnx.NoValue"() {value} : () -> none
+  // CHECK: "onnx.SequenceConstruct"(%{{.*}}, %{{.*}}) : (tensor<4x3xf32>, tensor<4x3xf32>) -> !onnx.Seq<tensor<4x3xf32>>
+  %0 = "onnx.SequenceConstruct"(%x, %x) : (tensor<4x3xf32>, tensor<4x3xf32>) -> !onnx.Seq<tensor<4x3xf32>>
+  // CHECK: "onnx.SplitToSequence"({{.*}}) -> !onnx.Seq<tensor<*xf32>>
+  %1 = "onnx.SplitToSequence"(%x, %none) {axis = 0 : si64, keepdims = 1 : si64} : (tensor<4x3xf32>, none) -> !onnx.Seq<tensor<*xf32>>
+  // CHECK: "onnx.SequenceAt"({{.*}}) : (!onnx.Seq<tensor<4x3xf32>>, tensor<i64>) -> tensor<*xf32>
+  %2 = "onnx.SequenceAt"(%0, %at) : (!onnx.Seq<tensor<4x3xf32>>, tensor<i64>) -> tensor<*xf32>
+  onnx.Return %1, %2 : !onnx.Seq<tensor<*xf32>>, tensor<*xf32>
+}
+
+// CHECK-LABEL: func.func @optionals(
+func.func @optionals(%x: !onnx.Opt<tensor<2xf32>>, %s: !onnx.Opt<!onnx.Seq<tensor<*xf32>>>) -> (tensor<2xf32>, tensor<i1>) {
+  // CHECK-NEXT: "onnx.OptionalGetElement"(%{{.*}}) : (!onnx.Opt<tensor<2xf32>>) -> tensor<2xf32>
+  %0 = "onnx.OptionalGetElement"(%x) : (!onnx.Opt<tensor<2xf32>>) -> tensor<2xf32>
+  // CHECK-NEXT: "onnx.OptionalHasElement"(%{{.*}}) : (!onnx.Opt<!onnx.Seq<tensor<*xf32>>>) -> tensor<i1>
+  %1 = "onnx.OptionalHasElement"(%s) : (!onnx.Opt<!onnx.Seq<tensor<*xf32>>>) -> tensor<i1>
+  onnx.Return %0, %1 : tensor<2xf32>, tensor<i1>
+}
+
 // Types of random ops have numbers of their own, and results the type that they
 // had before inference.
 // CHECK-LABEL: func.func @random

@@ -7,7 +7,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
-include "OnnxQuant/Dialect/ONNX/ONNXDialect.td"
+include "OnnxQuant/Dialect/ONNX/ONNXTypes.td"
 include "OnnxQuant/Dialect/ONNX/ONNXInterfaces.td"
 
 //===----------------------------------------------------------------------===//
@@ -27,7 +27,10 @@ def ONNX_Numbers : ONNX_Set<!listconcat(ONNX_Floats.types, ONNX_Ints.types)>;
 def ONNX_Complexes : ONNX_Set<[Complex<F32>, Complex<F64>]>;
 def ONNX_Narrow : ONNX_Set<!listconcat(ONNX_Float8s.types,
     [I<4>, UI<4>, F4E2M1FN, F8E8M0FNU])>;
-def ONNX_All : ONNX_Set<!listconcat(ONNX_Numbers.types, [I1],
+// See ONNXTextTypes.td.
+def ONNX_Strings : Type<CPred<
+    "$_self.getAbstractType().getName() == \"onnx.String\"">, "string">;
+def ONNX_All : ONNX_Set<!listconcat(ONNX_Numbers.types, [I1, ONNX_Strings],
     ONNX_Complexes.types, ONNX_Narrow.types)>;
 
 // A tensor, of any rank or none known, with one of these element types (or one

@@ -1,4 +1,4 @@
-// The `onnx` dialect and its element types.
+// The `onnx` dialect and the class of its types.
 
 #ifndef ONNXQUANT_DIALECT_ONNX_DIALECT_TD
 #define ONNXQUANT_DIALECT_ONNX_DIALECT_TD
@@ -38,16 +38,6 @@ def ONNX_Dialect : Dialect {
 class ONNX_Type<string name, string typeMnemonic, list<Trait> traits = []>
     : TypeDef<ONNX_Dialect, name, traits> {
   let mnemonic = typeMnemonic;
-}
-
-def ONNX_UnknownType : ONNX_Type<"Unknown", "Unknown"> {
-  let summary = "element type of a tensor that nothing tells the type of";
-  let description = [{
-    The results of an operator of an unknown domain, and what is computed from
-    them, have this element type unless the model states another.
-
-    Example: `tensor<*x!onnx.Unknown>`
-  }];
 }
 
 #endif // ONNXQUANT_DIALECT_ONNX_DIALECT_TD
