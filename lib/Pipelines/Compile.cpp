@@ -80,7 +80,7 @@ static void addKernelPasses(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createCSEPass());
   pm.addPass(createFuseElementwise());
   pm.addPass(createFuseEpilogue());
-  pm.addPass(createFoldBytes());
+  pm.addPass(createFoldRequantize());
   PackWeightsOptions packing;
   packing.winograd = options.winograd;
   pm.addPass(createPackWeights(packing));
@@ -141,6 +141,7 @@ static void addLoopPasses(OpPassManager &pm, const CompileOptions &options) {
     pm.addPass(createLowerKernels(kernels));
     pm.addPass(createLowerTransposes());
   }
+  pm.addPass(createLowerRequantize());
   if (options.threads > 1)
     pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
   else

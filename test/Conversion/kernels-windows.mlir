@@ -62,7 +62,7 @@ func.func @edges(%x: tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32> {
 
 // CHECK-LABEL: @quantized_average(
 // CHECK: onnxq.window <sum> ins(%{{.+}} : tensor<1x8x8x8xui8>) pad(%{{.+}} : i8)
-// CHECK: math.roundeven
+// CHECK: onnxq.requantize %{{.+}} scale %{{.+}} zero_point %{{.+}} in[0, 255] : i32 -> i8
 func.func @quantized_average(%x: tensor<1x8x8x8xui8>) -> tensor<1x8x4x4xui8> {
   %scale = onnx.Constant dense<0.5> : tensor<f32>
   %zero = onnx.Constant dense<3> : tensor<ui8>

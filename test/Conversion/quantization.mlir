@@ -9,9 +9,7 @@ func.func @quantize(%x: tensor<?x3xf32>, %s: tensor<f32>, %z: tensor<ui8>) -> te
   // CHECK: linalg.generic
   // CHECK-NOT: tensor.extract
   // CHECK: arith.divf
-  // CHECK-NEXT: math.roundeven
-  // CHECK: arith.addf
-  // CHECK: arith.fptosi
+  // CHECK: onnxq.requantize %{{.*}} zero_point %{{.*}} in[0, 255] : f32 -> i8
   %y = "onnx.QuantizeLinear"(%x, %s, %z) : (tensor<?x3xf32>, tensor<f32>, tensor<ui8>) -> tensor<?x3xui8>
   onnx.Return %y : tensor<?x3xui8>
 }
@@ -38,7 +36,7 @@ func.func @qlinear_conv(%x: tensor<1x2x5x5xui8>, %xs: tensor<f32>, %xz: tensor<u
   // CHECK: linalg.generic
   // CHECK: arith.sitofp
   // CHECK-NOT: arith.divf
-  // CHECK: math.roundeven
+  // CHECK: onnxq.requantize
   %y = "onnx.QLinearConv"(%x, %xs, %xz, %w, %ws, %wz, %ys, %yz, %none) : (tensor<1x2x5x5xui8>, tensor<f32>, tensor<ui8>, tensor<4x2x3x3xi8>, tensor<4xf32>, tensor<4xi8>, tensor<f32>, tensor<ui8>, none) -> tensor<1x4x3x3xui8>
   onnx.Return %y : tensor<1x4x3x3xui8>
 }

@@ -8,15 +8,15 @@
 // CHECK-DAG: %[[PAD:.*]] = arith.constant 3 : i8
 // CHECK-DAG: %[[W:.*]] = onnx.Constant dense<{{\[}}{{\[}}[-1, 0], [2, 0]]]> : tensor<1x2x2xi8>
 // CHECK-DAG: %[[C:.*]] = onnx.Constant dense<[7, 20]> : tensor<2xi32>
-// CHECK: %[[S:.*]] = onnxq.contract ins(%[[T]], %[[W]] : tensor<1x5x5x1xui8>, tensor<1x2x2xi8>) pad(%[[PAD]] : i8) extras(%[[C]] : tensor<2xi32>)
+// CHECK: %[[Q:.*]] = onnxq.contract ins(%[[T]], %[[W]] : tensor<1x5x5x1xui8>, tensor<1x2x2xi8>) pad(%[[PAD]] : i8) extras(%[[C]] : tensor<2xi32>)
 // CHECK-SAME: input_unsigned
 // CHECK-SAME: kernel = array<i64: 1, 2>
-// CHECK: arith.addi
-// CHECK: %[[R:.*]] = "onnx.Cast"(%[[S]])
-// CHECK: %[[F:.*]] = onnx.Constant dense<2.500000e-01> : tensor<1xf32>
-// CHECK: %[[M:.*]] = "onnx.Mul"(%[[R]], %[[F]])
-// CHECK: %[[ONE:.*]] = onnx.Constant dense<1.000000e+00> : tensor<f32>
-// CHECK: %[[Q:.*]] = "onnx.QuantizeLinear"(%[[M]], %[[ONE]], %{{.*}} : (tensor<1x5x6x2xf32>
+// CHECK: %[[ACC:.*]] = arith.addi
+// CHECK-DAG: %[[F:.*]] = arith.constant 2.500000e-01 : f32
+// CHECK-DAG: %[[Z:.*]] = arith.constant 7 : i32
+// CHECK: %[[B:.*]] = onnxq.requantize %[[ACC]] scale %[[F]] zero_point %[[Z]] in[0, 255] : i32 -> i8
+// CHECK: onnxq.yield %[[B]] : i8
+// CHECK: tensor<1x5x6x2xui8>
 // CHECK: "onnx.Transpose"(%[[Q]]) <{perm = [0, 3, 1, 2]}>
 func.func @qlinear_conv(%x: tensor<1x1x5x5xui8>) -> tensor<1x2x5x6xui8> {
   %xs = onnx.Constant dense<0.5> : tensor<f32>
@@ -64,16 +64,14 @@ func.func @wide(%a: tensor<4x2xi8>) -> tensor<4x2xi32> {
 
 // -----
 
-// A float product between dequantizers, with a quantizer behind a Relu.
-// CHECK-LABEL: func.func @island
+// A float product between dequantizers, with a quantizer behind a Relu, which is
+// the lower bound.
+// CHECK-LABEL: func.func @qdq_relu
 // CHECK-SAME: %[[A:.*]]: tensor<4x2xui8>
-// CHECK: %[[S:.*]] = onnxq.contract ins(%[[A]],
-// CHECK: %[[R:.*]] = "onnx.Cast"(%[[S]])
-// CHECK: %[[M:.*]] = "onnx.Mul"(%[[R]], %{{.*}})
-// CHECK: %[[L:.*]] = "onnx.Relu"(%[[M]])
-// CHECK: %[[Q:.*]] = "onnx.QuantizeLinear"(%[[L]],
+// CHECK: %[[Q:.*]] = onnxq.contract ins(%[[A]],
+// CHECK: onnxq.requantize %{{.*}} in[3, 255] : i32 -> i8
 // CHECK: return %[[Q]]
-func.func @island(%a: tensor<4x2xui8>) -> tensor<4x2xui8> {
+func.func @qdq_relu(%a: tensor<4x2xui8>) -> tensor<4x2xui8> {
   %s = onnx.Constant dense<0.5> : tensor<f32>
   %z = onnx.Constant dense<3> : tensor<ui8>
   %b = onnx.Constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi8>
@@ -91,11 +89,8 @@ func.func @island(%a: tensor<4x2xui8>) -> tensor<4x2xui8> {
 // With a Clip between, whose limits are rounded: 2.2 / 0.5 is 4, and 200 is
 // beyond what bytes hold.
 // CHECK-LABEL: func.func @clipped
-// CHECK: %[[M:.*]] = "onnx.Mul"
-// CHECK-DAG: %[[LOW:.*]] = onnx.Constant dense<4.000000e+00>
-// CHECK-DAG: %[[HIGH:.*]] = onnx.Constant dense<2.520000e+02>
-// CHECK: %[[L:.*]] = "onnx.Clip"(%[[M]], %[[LOW]], %[[HIGH]])
-// CHECK: %[[Q:.*]] = "onnx.QuantizeLinear"(%[[L]],
+// CHECK: %[[Q:.*]] = onnxq.contract
+// CHECK: onnxq.requantize %{{.*}} in[7, 255] : i32 -> i8
 // CHECK: return %[[Q]]
 func.func @clipped(%a: tensor<4x2xui8>) -> tensor<4x2xui8> {
   %s = onnx.Constant dense<0.5> : tensor<f32>
@@ -114,12 +109,10 @@ func.func @clipped(%a: tensor<4x2xui8>) -> tensor<4x2xui8> {
 
 // -----
 
-// Limits that no byte is beyond need no Clip.
+// Limits that the type keeps anyway.
 // CHECK-LABEL: func.func @clipped_by_type
 // CHECK-NOT: onnx.Clip
-// CHECK: %[[M:.*]] = "onnx.Mul"
-// CHECK-NEXT: %{{.*}} = onnx.Constant
-// CHECK-NEXT: "onnx.QuantizeLinear"(%[[M]],
+// CHECK: onnxq.requantize %{{.*}} in[0, 255] : i32 -> i8
 func.func @clipped_by_type(%a: tensor<4x2xui8>) -> tensor<4x2xui8> {
   %s = onnx.Constant dense<0.5> : tensor<f32>
   %z = onnx.Constant dense<0> : tensor<ui8>
@@ -156,17 +149,19 @@ func.func @stays(%a: tensor<4x2xui8>, %b: tensor<?x2xi8>, %s: tensor<4xf32>, %z:
 // places take tap 1, odd ones taps 2 and 0. Each phase has the sums of its own
 // taps as correction: -3 * 20 and -3 * 40.
 // CHECK-LABEL: func.func @transposed
-// CHECK: %[[E:.*]] = tensor.empty() : tensor<1x9x2xi32>
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<1x9x2xui8>
 // CHECK: onnx.Constant dense<-60> : tensor<2xi32>
 // CHECK: onnx.Constant dense<20> : tensor<1x1x2xi8>
 // CHECK: %[[EVEN:.*]] = onnxq.contract
+// CHECK: onnxq.requantize
 // CHECK: %[[HALF:.*]] = tensor.insert_slice %[[EVEN]] into %[[E]][0, 0, 0] [1, 5, 2] [1, 2, 1]
 // CHECK: onnx.Constant dense<-120> : tensor<2xi32>
 // CHECK{LITERAL}: onnx.Constant dense<[[[30, 30], [10, 10]]]> : tensor<1x2x2xi8>
 // CHECK: %[[ODD:.*]] = onnxq.contract
 // CHECK-SAME: kernel = array<i64: 2>
+// CHECK: onnxq.requantize
 // CHECK: tensor.insert_slice %[[ODD]] into %[[HALF]][0, 1, 0] [1, 4, 2] [1, 2, 1]
-// CHECK: "onnx.QuantizeLinear"
+// CHECK-NOT: "onnx.QuantizeLinear"
 // CHECK-NOT: onnx.ConvTranspose
 func.func @transposed(%x: tensor<1x1x5xui8>) -> tensor<1x2x9xui8> {
   %none = "onnx.NoValue"() {value} : () -> none

@@ -251,7 +251,7 @@ def product_case(rng, graph):
     return value, requantize(sums, alpha * layer.x_scale * layer.w_scale / layer.y_scale, layer.y_zero)
 
 
-def island_case(rng, graph):
+def qdq_case(rng, graph):
     """A float op between dequantizers, a quantizer behind it or not."""
     is_conv = rng.random() < 0.6
     channels, columns, size = int(rng.choice([3, 16, 32])), int(rng.choice([5, 16, 24])), int(rng.integers(3, 8))
@@ -658,7 +658,7 @@ def extreme_tiles(number, graph):
 
 
 EXTREMES = {"extreme": extreme_case, "tiles": extreme_tiles, "transformed": extreme_transformed, "rounding": extreme_rounding, "pairs": extreme_activations, "tables": extreme_tables}
-CASES = (conv_case, product_case, conv_case, island_case, conv_case, product_case, island_case, transposed_case,
+CASES = (conv_case, product_case, conv_case, qdq_case, conv_case, product_case, qdq_case, transposed_case,
          activations_case, wide_case, coded_case, halves_case, transformed_case)
 
 

@@ -65,8 +65,9 @@ def ConvertONNXToLinalg : Pass<"onnx-to-linalg", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
-    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
-    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::onnxquant::onnxq::ONNXQDialect", "::mlir::arith::ArithDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
   let options = [
@@ -125,9 +126,10 @@ def ConvertQuantizedToKernels
     become `onnxq.contract` of integers with channels last, if the weights of
     convolutions are constant. Zero points of constant weights are taken away
     from them; that of the activations is the border's value, and is corrected
-    for in the epilogue, together with the bias. Scales and rounding follow as ops that the epilogue
-    takes in later: results are those of docs/QuantizationSemantics.md, bit by
-    bit. Products of two activations are contractions as well, whose weights are
+    for in the epilogue, together with the bias. A quantizer is the epilogue's
+    `onnxq.requantize`, and a Relu or Clip before it are its bounds; real
+    numbers are made by ops that the epilogue takes in later. Results are those
+    of docs/QuantizationSemantics.md, bit by bit. Products of two activations are contractions as well, whose weights are
     packed at run time; small groups become larger ones with weights of zero.
     What has no kernel of integers is listed in the module's attribute
     `onnxq.without_kernel`, and told with the reason by `report`.
@@ -135,15 +137,13 @@ def ConvertQuantizedToKernels
     ```mlir
     %y = "onnx.QLinearMatMul"(%a, %as, %az, %b, %bs, %bz, %ys, %yz) : (tensor<4x32xui8>, ...) -> tensor<4x16xui8>
     // becomes
-    %e = tensor.empty() : tensor<4x16xi32>
-    %s = onnxq.contract ins(%a, %w : tensor<4x32xui8>, tensor<1x32x16xi8>) extras(%c : tensor<16xi32>) outs(%e : tensor<4x16xi32>) attributes {extra_maps = [affine_map<(d0, d1) -> (d1)>], input_unsigned} {
+    %e = tensor.empty() : tensor<4x16xui8>
+    %y = onnxq.contract ins(%a, %w : tensor<4x32xui8>, tensor<1x32x16xi8>) extras(%c : tensor<16xi32>) outs(%e : tensor<4x16xui8>) attributes {extra_maps = [affine_map<(d0, d1) -> (d1)>], input_unsigned} {
     ^bb0(%acc: i32, %correction: i32):
       %t = arith.addi %acc, %correction : i32
-      onnxq.yield %t : i32
-    } -> tensor<4x16xi32>
-    %r = "onnx.Cast"(%s) {to = f32} : (tensor<4x16xi32>) -> tensor<4x16xf32>
-    %m = "onnx.Mul"(%r, %factor) : (tensor<4x16xf32>, tensor<1xf32>) -> tensor<4x16xf32>
-    %y = "onnx.QuantizeLinear"(%m, %one, %yz) : (tensor<4x16xf32>, tensor<f32>, tensor<ui8>) -> tensor<4x16xui8>
+      %q = onnxq.requantize %t scale %factor zero_point %yz in [0, 255] : i32 -> i8
+      onnxq.yield %q : i8
+    } -> tensor<4x16xui8>
     ```
   }];
   let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
@@ -184,48 +184,44 @@ def FuseEpilogue : Pass<"onnxq-fuse-epilogue", "::mlir::ModuleOp"> {
   ];
 }
 
-def FoldBytes : Pass<"onnxq-fold-bytes", "::mlir::ModuleOp"> {
-  let summary = "shorten computations between quantized bytes";
+def FoldRequantize : Pass<"onnxq-fold-requantize", "::mlir::ModuleOp"> {
+  let summary = "shorten computations between requantizations";
   let description = [{
     Works on the bodies of elementwise `linalg.generic` ops and the epilogues of
     kernels, and changes no result.
 
-    A byte that depends on one other byte only, and on constants, is a function
-    of 256 values, which are computed now. Where it gives back what it gets
-    (dequantized and quantized again, or clipped to what it can hold anyway) or
-    clamps it, that is what remains.
-
-    Where it is another function, of one byte or of two, divisions by constants
-    are multiplications with the reciprocal if all 256 or 65536 values stay the
-    same, and maxima and minima, which never meet anything but numbers there,
-    are comparisons.
-
-    A byte that was rounded and clamped as a float, and becomes one again, is
-    the float before.
-
-    Wherever a quotient by a constant is rounded to a byte, it is a sum of two
-    products instead, if the target can multiply and add at once and the same
-    integer comes out for every float, which only those next to a half can
-    disprove. Maxima and minima of what is proved to be a finite number are
-    comparisons, and operands whose elements are all the same are constants.
-    What a kernel rounds and is proved to fit 32 bits is marked with
-    `onnxq.fits_i32`: it needs no bound before it becomes an integer.
+    - What is dequantized right after it was requantized stays a float: an
+      `onnxq.requantize` to `f32`.
+    - Where it is requantized with the same scale again, there is one
+      requantization with bounds in common.
+    - A maximum or minimum with a constant before a requantization is a bound of
+      it (Relu, Clip).
+    - `round(x / s)` is `round(fma(x, high, x * low))`, `high + low` about
+      `1 / s`, if trying all floats near a rounding boundary shows that no
+      result changes (targets with fused multiply-adds only).
+    - Maxima and minima of what is proved to be a finite number are comparisons.
+    - Operands whose elements are all the same are constants.
+    - What is proved to fit 32 bits before it is clamped is marked (`fits_i32`).
 
     ```mlir
-    %b = arith.trunci %whole : i32 to i8          // 0 to 255
+    %b = onnxq.requantize %acc scale %m zero_point %z in [0, 255] : i32 -> i8
     %r = ... arith.sitofp, arith.mulf %scale      // dequantized
     %c = arith.maximumf %r, %zero : f32           // Relu
-    %y = ... arith.divf %c, %scale, arith.trunci  // quantized again
+    %v = arith.divf %c, %scale
+    %y = onnxq.requantize %v zero_point %z in [0, 255] : f32 -> i8
     onnxq.yield %y : i8
     // becomes
-    onnxq.yield %b : i8
+    %y = onnxq.requantize %acc scale %m zero_point %z in [3, 255] {fits_i32} : i32 -> i8
+    onnxq.yield %y : i8
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect"];
   let statistics = [
-    Statistic<"numFolded", "folded", "Bytes that are an earlier one, clamped at most">,
+    Statistic<"numKept", "kept as floats", "Requantized numbers that aren't narrowed and widened again">,
+    Statistic<"numMerged", "merged", "Requantizations that became one with the one before">,
+    Statistic<"numBounds", "bounds", "Maxima and minima that became bounds">,
     Statistic<"numMultiplied", "multiplied", "Divisions that became multiplications">,
-    Statistic<"numKept", "kept as floats", "Bytes that aren't widened again">,
     Statistic<"numConstants", "constants", "Operands that became constants">,
   ];
 }
@@ -300,6 +296,33 @@ def LowerKernels : Pass<"onnxq-lower-kernels", "::mlir::ModuleOp"> {
   ];
   let statistics = [
     Statistic<"numLowered", "lowered", "Kernels that became loops">,
+  ];
+}
+
+def LowerRequantize : Pass<"onnxq-lower-requantize", "::mlir::ModuleOp"> {
+  let summary = "turn requantizations into arithmetic";
+  let description = [{
+    Kernels that end in a requantization to 8 bits have its instructions;
+    `onnxq.requantize` that is left becomes plain arithmetic, on scalars and on
+    vectors.
+
+    ```mlir
+    %y = onnxq.requantize %x zero_point %z in [0, 255] : f32 -> i8
+    // becomes
+    %r = math.roundeven %x : f32
+    %s = arith.addf %r, %point : f32
+    %0 = arith.cmpf ogt, %s, %lower : f32
+    %l = arith.select %0, %s, %lower : f32
+    %1 = arith.cmpf olt, %l, %upper : f32
+    %u = arith.select %1, %l, %upper : f32
+    %i = arith.fptosi %u : f32 to i32
+    %y = arith.trunci %i : i32 to i8
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect"];
+  let statistics = [
+    Statistic<"numLowered", "lowered", "Requantizations that became arithmetic">,
   ];
 }
 

@@ -105,9 +105,7 @@ private:
       return zero;
     auto type = cast<RankedTensorType>(value.getType());
     zero.isUnsigned = type.getElementType().isUnsignedInteger();
-    if (ElementsAttr elements = onnx::getConstant(value))
-      if (auto known = onnx::readInts(elements, 1); known && known->size() == 1)
-        zero.number = known->front();
+    zero.number = readInteger(value);
     zero.isNothing = zero.number == 0;
     if (!zero.number) {
       SmallVector<AffineExpr> places(type.getRank(),
@@ -161,8 +159,9 @@ FailureOr<Value> kernels::makeActivationSums(PatternRewriter &rewriter,
                                              const ActivationProduct &product) {
   auto left = dyn_cast<RankedTensorType>(product.left.getType());
   auto right = dyn_cast<RankedTensorType>(product.right.getType());
-  if (!left || !right || !isByte(product.left) || !isByte(product.right))
-    return rewriter.notifyMatchFailure(op, "its operands aren't bytes");
+  if (!left || !right || !hasIntegers(product.left, 8) ||
+      !hasIntegers(product.right, 8))
+    return rewriter.notifyMatchFailure(op, "its operands don't have 8 bits");
   if (!isMatrices(left, right))
     return rewriter.notifyMatchFailure(
         op, "its sizes are open (see --input-shape) or small, or its batches "
@@ -184,25 +183,19 @@ FailureOr<Value> kernels::makeActivationSums(PatternRewriter &rewriter,
   for (int64_t i = 0; i + 1 < left.getRank(); ++i)
     sizes.push_back(getSize(b, product.left, i));
   sizes.push_back(b.getIndexAttr(right.getShape().back()));
-  Value empty = makeEmpty(b, sizes, b.getI32Type());
-  SmallVector<Value> extras;
-  SmallVector<AffineMap> maps;
-  SmallVector<Type> types = {b.getI32Type()};
-  for (const Extra &extra : correction.getExtras()) {
-    extras.push_back(extra.value);
-    maps.push_back(extra.map);
-    types.push_back(onnxq::getRegionType(
-        cast<RankedTensorType>(extra.value.getType()).getElementType()));
-  }
-  ArrayRef<int64_t> none;
-  auto contract = onnxq::ContractOp::create(
-      b, TypeRange(empty.getType()), product.left, weights, Value(), extras,
-      empty, none, none, none, none, b.getAffineMapArrayAttr(maps), isBatched,
-      left.getElementType().isUnsignedInteger(),
-      right.getElementType().isUnsignedInteger(), onnxq::PackingAttr());
-  OpBuilder::InsertionGuard guard(b);
-  Block *block = b.createBlock(&contract.getEpilogue(), {}, types,
-                               SmallVector<Location>(types.size(), b.getLoc()));
-  onnxq::YieldOp::create(b, correction.emit(b, block->getArguments()));
-  return contract.getResult(0);
+  SmallVector<Extra> extras(correction.getExtras());
+  std::optional<RequantizeEpilogue> requantize;
+  if (product.requantization)
+    requantize.emplace(b, product.requantization(b), left.getRank(), extras);
+  Type sumType = b.getI32Type();
+  IntegerContract contract = {
+      product.left, weights,
+      makeEmpty(b, sizes, requantize ? requantize->getElementType() : sumType),
+      sumType, extras};
+  contract.isBatched = isBatched;
+  contract.epilogue = [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
+    Value sum = correction.emit(b, arguments);
+    return requantize ? requantize->emit(b, sum, arguments) : sum;
+  };
+  return makeIntegerContract(b, contract);
 }

@@ -126,3 +126,22 @@ std::vector<char> kernels::permuteElements(const RawElements &raw,
                  strides, order);
   return bytes;
 }
+
+bool kernels::isAbsent(Value value) {
+  return !value || isa<NoneType>(value.getType());
+}
+
+bool kernels::isSingle(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getNumElements() == 1;
+}
+
+std::optional<int64_t> kernels::readInteger(Value value) {
+  ElementsAttr elements = onnx::getConstant(value);
+  if (!elements)
+    return std::nullopt;
+  auto known = onnx::readInts(elements, 1);
+  if (!known || known->size() != 1)
+    return std::nullopt;
+  return known->front();
+}

@@ -1,7 +1,7 @@
 // Turns quantized convolutions and products into kernels of integers. Enters:
-// graphs with inferred shapes. Leaves: kernels with channels last, and ops of
-// the `onnx` dialect that make numbers of their sums; ops that no kernel takes
-// stay, and are counted.
+// graphs with inferred shapes. Leaves: kernels with channels last that
+// requantize their accumulators, or ops of the `onnx` dialect that make real
+// numbers of them; ops that no kernel takes stay, and are counted.
 
 #include "IntegerProduct.h"
 #include "LeftNodes.h"
@@ -36,8 +36,8 @@ struct ConvertQuantizedToKernels
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     kernels::addQuantizedOpPatterns(set);
-    kernels::addQuantizedIslandPatterns(set);
-    kernels::addCodedProductPatterns(set);
+    kernels::addQdqPatterns(set);
+    kernels::addInt4ProductPatterns(set);
     patterns = std::move(set);
     return success();
   }

@@ -65,10 +65,12 @@ kernels::makeConvolutionSums(PatternRewriter &rewriter, Operation *op,
     if (!window)
       return rewriter.notifyMatchFailure(op, "its window is open");
     return makeDepthwiseSums(b, op, toLast(), zero, weights->values,
-                             window->window, bias);
+                             window->window, bias, convolution.requantization);
   }
   auto window = getKernelWindow(op, input, shape.drop_front(2));
   if (!window || !hasOutput(input, *window))
     return rewriter.notifyMatchFailure(op, "its pads are open");
-  return makeSums(b, op, {toLast(), zero, std::move(*weights), *window, bias});
+  return makeSums(b, op,
+                  {toLast(), zero, std::move(*weights), *window, bias,
+                   convolution.requantization});
 }

@@ -3,32 +3,14 @@
 #include "IntegerProduct.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include <limits>
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::kernels;
 
-bool kernels::isAbsent(Value value) {
-  return !value || isa<NoneType>(value.getType());
-}
-
-bool kernels::isSingle(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() && type.getNumElements() == 1;
-}
-
-bool kernels::isByte(Value value, unsigned bits) {
+bool kernels::hasIntegers(Value value, unsigned bits) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.getElementType().isInteger(bits);
-}
-
-template <typename T>
-static Value makeNumbers(ImplicitLocOpBuilder &b, ArrayRef<int64_t> shape,
-                         Type element, ArrayRef<T> numbers, StringRef name) {
-  ArrayRef<char> bytes(reinterpret_cast<const char *>(numbers.data()),
-                       numbers.size() * sizeof(T));
-  return makeConstant(b, RankedTensorType::get(shape, element), bytes, name);
 }
 
 //===----------------------------------------------------------------------===//
@@ -214,17 +196,6 @@ static Value makeWeights(ImplicitLocOpBuilder &b,
 // Sums
 //===----------------------------------------------------------------------===//
 
-/// The integer of a constant of one element.
-static std::optional<int64_t> readInteger(Value value) {
-  ElementsAttr elements = onnx::getConstant(value);
-  if (!elements)
-    return std::nullopt;
-  auto known = onnx::readInts(elements, 1);
-  if (!known || known->size() != 1)
-    return std::nullopt;
-  return known->front();
-}
-
 /// Puts a border that is only known at run time around the input.
 static void padInput(ImplicitLocOpBuilder &b, Operation *node,
                      IntegerProduct &product) {
@@ -393,144 +364,61 @@ Value kernels::makeSums(ImplicitLocOpBuilder &b, Operation *node,
   for (int64_t size : product.window.kernel)
     taps *= size;
   product.weights.mergeSmallGroups(taps);
+  Type sumType = product.sumType ? product.sumType
+                                 : getSumType(product.input, product.weights);
+  Correction correction = makeCorrection(b, product, input.getRank(), sumType);
+  SmallVector<Extra> extras(correction.getExtras());
+  std::optional<RequantizeEpilogue> requantize;
+  if (product.requantization)
+    requantize.emplace(b, product.requantization(b), input.getRank(), extras);
   if (!product.init) {
-    product.init = makeEmpty(b, getSumSizes(b, node, product),
-                             getSumType(product.input, product.weights));
+    product.init =
+        makeEmpty(b, getSumSizes(b, node, product),
+                  requantize ? requantize->getElementType() : sumType);
     if (product.window.isPointwise())
       product.window = KernelWindow();
   }
-
-  Value empty = product.init;
-  Type sumType = cast<RankedTensorType>(empty.getType()).getElementType();
+  IntegerContract contract = {product.input, makeWeights(b, product.weights),
+                              product.init, sumType, extras};
   Type stored = onnxq::getRegionType(input.getElementType());
-  Value pad;
   if (isPadded && zero && *zero != 0)
-    pad = arith::ConstantOp::create(
+    contract.pad = arith::ConstantOp::create(
         b, IntegerAttr::get(
                stored, APInt(64, *zero).trunc(stored.getIntOrFloatBitWidth())));
-  Correction correction = makeCorrection(b, product, input.getRank(), sumType);
+  contract.window = product.window;
+  contract.epilogue = [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
+    Value sum = correction.emit(b, arguments);
+    return requantize ? requantize->emit(b, sum, arguments) : sum;
+  };
+  return makeIntegerContract(b, contract);
+}
+
+Value kernels::makeIntegerContract(ImplicitLocOpBuilder &b,
+                                   const IntegerContract &contract) {
+  auto isUnsigned = [](Value tensor) {
+    return cast<RankedTensorType>(tensor.getType())
+        .getElementType()
+        .isUnsignedInteger();
+  };
   SmallVector<Value> extras;
   SmallVector<AffineMap> maps;
-  SmallVector<Type> types = {sumType};
-  for (const Extra &extra : correction.getExtras()) {
+  SmallVector<Type> types = {contract.sumType};
+  for (const Extra &extra : contract.extras) {
     extras.push_back(extra.value);
     maps.push_back(extra.map);
     types.push_back(onnxq::getRegionType(
         cast<RankedTensorType>(extra.value.getType()).getElementType()));
   }
-  Value constant = makeWeights(b, product.weights);
-  const KernelWindow &window = product.window;
-  auto contract = onnxq::ContractOp::create(
-      b, TypeRange(empty.getType()), product.input, constant, pad, extras,
-      empty, window.kernel, window.strides, window.dilations, window.pads,
-      b.getAffineMapArrayAttr(maps), /*batched=*/false,
-      input.getElementType().isUnsignedInteger(), /*weights_unsigned=*/false,
-      onnxq::PackingAttr());
+  const KernelWindow &window = contract.window;
+  auto op = onnxq::ContractOp::create(
+      b, TypeRange(contract.init.getType()), contract.input, contract.weights,
+      contract.pad, extras, contract.init, window.kernel, window.strides,
+      window.dilations, window.pads, b.getAffineMapArrayAttr(maps),
+      contract.isBatched, isUnsigned(contract.input),
+      isUnsigned(contract.weights), onnxq::PackingAttr());
   OpBuilder::InsertionGuard guard(b);
-  Block *block = b.createBlock(&contract.getEpilogue(), {}, types,
+  Block *block = b.createBlock(&op.getEpilogue(), {}, types,
                                SmallVector<Location>(types.size(), b.getLoc()));
-  onnxq::YieldOp::create(b, correction.emit(b, block->getArguments()));
-  return contract.getResult(0);
-}
-
-//===----------------------------------------------------------------------===//
-// After the sums
-//===----------------------------------------------------------------------===//
-
-Factor kernels::readFactor(Value scale) {
-  auto type = dyn_cast<RankedTensorType>(scale.getType());
-  if (!type || type.getRank() > 1 || !type.hasStaticShape() ||
-      !type.getElementType().isF32())
-    return {};
-  Factor factor = {scale, {}};
-  if (ElementsAttr elements = onnx::getConstant(scale))
-    if (auto numbers =
-            onnx::readFloats(elements, std::numeric_limits<int64_t>::max())) {
-      factor.numbers.emplace();
-      for (double number : *numbers)
-        factor.numbers->push_back(static_cast<float>(number));
-    }
-  return factor;
-}
-
-Factor kernels::makeFactor(float number) {
-  return {{}, SmallVector<float>{number}};
-}
-
-static Value materialize(ImplicitLocOpBuilder &b, const Factor &factor) {
-  if (factor.value)
-    return factor.value;
-  return makeNumbers<float>(b, static_cast<int64_t>(factor.numbers->size()),
-                            b.getF32Type(), *factor.numbers, "factor");
-}
-
-static Value makeOp(ImplicitLocOpBuilder &b, Operation *node, StringRef name,
-                    ValueRange operands, Type type) {
-  OperationState state(b.getLoc(), name, operands, type);
-  if (Attribute nodeName = node->getAttr(onnx::nodeNameAttr))
-    state.addAttribute(onnx::nodeNameAttr, nodeName);
-  return b.create(state)->getResult(0);
-}
-
-/// Two factors combined: now, or by an op of this name.
-static Factor combine(ImplicitLocOpBuilder &b, Operation *node, const Factor &x,
-                      const Factor &y, StringRef name,
-                      function_ref<float(float, float)> compute) {
-  if (x.numbers && y.numbers) {
-    size_t count = std::max(x.numbers->size(), y.numbers->size());
-    Factor result;
-    result.numbers.emplace();
-    for (size_t i = 0; i < count; ++i)
-      result.numbers->push_back(
-          compute((*x.numbers)[x.numbers->size() == 1 ? 0 : i],
-                  (*y.numbers)[y.numbers->size() == 1 ? 0 : i]));
-    return result;
-  }
-  Value left = materialize(b, x), right = materialize(b, y);
-  auto leftType = cast<RankedTensorType>(left.getType());
-  auto rightType = cast<RankedTensorType>(right.getType());
-  bool isLeft = leftType.getRank() > rightType.getRank() ||
-                (leftType.getRank() == rightType.getRank() &&
-                 leftType.getNumElements() >= rightType.getNumElements());
-  return {makeOp(b, node, name, {left, right}, isLeft ? leftType : rightType),
-          {}};
-}
-
-Factor kernels::multiply(ImplicitLocOpBuilder &b, Operation *node, Factor x,
-                         Factor y) {
-  return combine(b, node, x, y, onnx::MulOp::getOperationName(),
-                 [](float a, float c) { return a * c; });
-}
-
-Factor kernels::divide(ImplicitLocOpBuilder &b, Operation *node, Factor x,
-                       Factor y) {
-  return combine(b, node, x, y, onnx::DivOp::getOperationName(),
-                 [](float a, float c) { return a / c; });
-}
-
-Value kernels::makeMapped(ImplicitLocOpBuilder &b, Operation *node,
-                          StringRef name, ValueRange operands) {
-  return makeOp(b, node, name, operands, operands[0].getType());
-}
-
-Value kernels::makeReal(ImplicitLocOpBuilder &b, Operation *node, Value sums,
-                        Factor factor, Value bias) {
-  Value real = makeCast(b, node, sums, b.getF32Type());
-  real = makeMapped(b, node, onnx::MulOp::getOperationName(),
-                    {real, materialize(b, factor)});
-  if (isAbsent(bias))
-    return real;
-  return makeMapped(b, node, onnx::AddOp::getOperationName(), {real, bias});
-}
-
-Value kernels::makeRounded(ImplicitLocOpBuilder &b, Operation *node,
-                           Value numbers, Value zero) {
-  // Divided by one, which changes nothing.
-  auto type = cast<RankedTensorType>(zero.getType());
-  float one = 1;
-  Value scale =
-      makeNumbers<float>(b, type.getShape(), b.getF32Type(), one, "one");
-  auto result = cast<RankedTensorType>(numbers.getType());
-  return makeOp(b, node, onnx::QuantizeLinearOp::getOperationName(),
-                {numbers, scale, zero}, result.clone(type.getElementType()));
+  onnxq::YieldOp::create(b, contract.epilogue(b, block->getArguments()));
+  return op.getResult(0);
 }

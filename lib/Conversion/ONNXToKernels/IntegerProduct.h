@@ -2,13 +2,17 @@
 //
 // Weights are constant, so their zero points are taken away now; that of the
 // activations is the border's value and goes into the epilogue, times the sum
-// of a column. What follows the sums (scales, rounding) is written in ops of
-// the `onnx` dialect, which the kernel's epilogue takes in later.
+// of a column:
+//
+//   acc[m, n] = sum over k of x[m, k] * (w[k, n] - w_zero[n])
+//               - x_zero * sum over k of (w[k, n] - w_zero[n]) + bias[n]
+//
+// A quantizer behind is part of the epilogue (Requantization.h).
 
 #ifndef ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_INTEGERPRODUCT_H
 #define ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_INTEGERPRODUCT_H
 
-#include "Patterns.h"
+#include "Requantization.h"
 
 namespace onnxquant::kernels {
 
@@ -29,12 +33,8 @@ struct IntegerWeights {
   void mergeSmallGroups(int64_t taps);
 };
 
-/// Whether an operand is left out.
-bool isAbsent(mlir::Value value);
-/// Whether a tensor is known to have one element.
-bool isSingle(mlir::Value value);
-/// Whether a tensor has 8-bit integers, or such of `bits`.
-bool isByte(mlir::Value value, unsigned bits = 8);
+/// Whether a tensor has integers of so many bits, with a sign or without.
+bool hasIntegers(mlir::Value value, unsigned bits);
 
 /// Weights [M, C / group, k..] of a convolution, less a zero point, or one per
 /// M; none if either isn't constant.
@@ -59,22 +59,41 @@ struct IntegerProduct {
   KernelWindow window;
   /// `i32` per column, or null.
   mlir::Value bias;
-  /// Where the sums go, if not to a tensor of their own: elements are of
-  /// `getSumType`, sizes those that the window gives, or less.
+  /// What becomes of the sums; null if they are the result.
+  RequantizationFn requantization = {};
+  /// Where the result goes, if not to a tensor of its own: sizes are those that
+  /// the window gives, or less.
   mlir::Value init = {};
+  /// The accumulator's type, if not `getSumType`.
+  mlir::Type sumType = {};
 };
 
 /// `i32`, or `i64` where sums of 16-bit activations need it.
 mlir::Type getSumType(mlir::Value input, const IntegerWeights &weights);
-/// The sums, channels last.
+/// The sums, channels last, or what they are requantized to.
 mlir::Value makeSums(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
                      IntegerProduct product);
 
-/// Two tensors of bytes, [.., M, K] and [K, N] or [.., K, N], and their zero
+/// A contraction of integers.
+struct IntegerContract {
+  mlir::Value input, weights, init;
+  mlir::Type sumType;
+  llvm::ArrayRef<Extra> extras;
+  EpilogueFn epilogue = {};
+  /// A scalar, or null.
+  mlir::Value pad = {};
+  KernelWindow window = {};
+  bool isBatched = false;
+};
+mlir::Value makeIntegerContract(mlir::ImplicitLocOpBuilder &b,
+                                const IntegerContract &contract);
+
+/// Two tensors of 8 bits, [.., M, K] and [K, N] or [.., K, N], and their zero
 /// points: one element each, or null.
 struct ActivationProduct {
   mlir::Value left, leftZero;
   mlir::Value right, rightZero;
+  RequantizationFn requantization = {};
 };
 /// The sums of a product whose operands are both known at run time only; says
 /// why if no kernel has them.
@@ -90,48 +109,20 @@ struct IntegerConvolution {
   mlir::Value bias;
   int64_t group;
   bool isLast;
+  RequantizationFn requantization = {};
 };
-/// The sums of a convolution, channels last; says why if no kernel has them.
+/// The sums of a convolution, channels last, or what they are requantized to;
+/// says why if no kernel has them.
 /// Those of a filter per channel are a window's, others a contraction's.
 llvm::FailureOr<mlir::Value>
 makeConvolutionSums(mlir::PatternRewriter &rewriter, mlir::Operation *op,
                     const IntegerConvolution &convolution);
 
-//===----------------------------------------------------------------------===//
-// After the sums
-//===----------------------------------------------------------------------===//
-
-/// An `f32` factor: one, or one per column. Its numbers, where they are known.
-struct Factor {
-  mlir::Value value;
-  std::optional<llvm::SmallVector<float>> numbers;
-
-  explicit operator bool() const { return value || numbers; }
-};
-/// A scale; nothing if it is of another type or shape.
-Factor readFactor(mlir::Value scale);
-Factor makeFactor(float number);
-/// In `f32`, rounded once.
-Factor multiply(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node, Factor x,
-                Factor y);
-Factor divide(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node, Factor x,
-              Factor y);
-
-/// Sums as real numbers: times a factor, plus a bias where there is one.
-mlir::Value makeReal(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
-                     mlir::Value sums, Factor factor, mlir::Value bias = {});
-/// An op of one result of its first operand's sizes.
-mlir::Value makeMapped(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
-                       llvm::StringRef name, mlir::ValueRange operands);
-/// Numbers rounded half to even, plus the zero point, clamped to its type.
-mlir::Value makeRounded(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
-                        mlir::Value numbers, mlir::Value zero);
-
-/// Patterns: quantized ops, float ops between dequantizers, and products of
-/// floats with weights of four bits.
-void addCodedProductPatterns(mlir::RewritePatternSet &patterns);
+/// Patterns: quantized ops, QDQ patterns, and products of floats with int4
+/// weights.
+void addInt4ProductPatterns(mlir::RewritePatternSet &patterns);
 void addQuantizedOpPatterns(mlir::RewritePatternSet &patterns);
-void addQuantizedIslandPatterns(mlir::RewritePatternSet &patterns);
+void addQdqPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace onnxquant::kernels
 

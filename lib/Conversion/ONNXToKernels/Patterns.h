@@ -40,6 +40,22 @@ std::optional<RawElements> readElements(mlir::Value constant);
 mlir::Value makeConstant(mlir::ImplicitLocOpBuilder &b,
                          mlir::RankedTensorType type,
                          llvm::ArrayRef<char> bytes, llvm::StringRef name);
+template <typename T>
+mlir::Value makeNumbers(mlir::ImplicitLocOpBuilder &b,
+                        llvm::ArrayRef<int64_t> shape, mlir::Type element,
+                        llvm::ArrayRef<T> numbers, llvm::StringRef name) {
+  llvm::ArrayRef<char> bytes(reinterpret_cast<const char *>(numbers.data()),
+                             numbers.size() * sizeof(T));
+  return makeConstant(b, mlir::RankedTensorType::get(shape, element), bytes,
+                      name);
+}
+
+/// Whether an operand is left out.
+bool isAbsent(mlir::Value value);
+/// Whether a tensor is known to have one element.
+bool isSingle(mlir::Value value);
+/// The integer of a constant of one element.
+std::optional<int64_t> readInteger(mlir::Value value);
 
 /// Makes constants of dequantized 8-bit constants that are weights of an op
 /// which `hasKernel`.

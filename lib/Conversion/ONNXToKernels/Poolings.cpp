@@ -7,10 +7,10 @@
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/ShapeRules.h"
 #include "OnnxQuant/Dialect/ONNX/WindowShape.h"
+#include "OnnxQuant/Support/Quantization.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -226,11 +226,11 @@ struct MaxPoolToWindow : OpRewritePattern<onnx::MaxPoolOp> {
     if (!isa<NoneType>(op.getIndices().getType()))
       return rewriter.notifyMatchFailure(op, "it tells places");
     Type element = input.getElementType();
-    bool isByte = element.isInteger(8);
-    if (!isByte && !isKernelFloat(element))
+    bool isInt8 = element.isInteger(8);
+    if (!isInt8 && !isKernelFloat(element))
       return rewriter.notifyMatchFailure(op, "no kernel for its elements");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Type computed = isByte ? element : Type(b.getF32Type());
+    Type computed = isInt8 ? element : Type(b.getF32Type());
     WindowSpec spec;
     spec.kind = onnxq::WindowKind::Max;
     spec.input = toChannelsLast(b, op, makeCast(b, op, op.getX(), computed));
@@ -325,22 +325,6 @@ static std::optional<double> readNumber(Value tensor) {
   return numbers->front();
 }
 
-/// F3 without the multiplier: rounds half to even, adds the zero point, clamps.
-static Value emitRounded(ImplicitLocOpBuilder &b, Value real, double zero,
-                         bool isUnsigned) {
-  auto number = [&](double value) -> Value {
-    return arith::ConstantOp::create(
-        b, b.getF32FloatAttr(static_cast<float>(value)));
-  };
-  Value value = math::RoundEvenOp::create(b, real);
-  if (zero != 0)
-    value = arith::AddFOp::create(b, value, number(zero));
-  value = arith::MaxNumFOp::create(b, value, number(isUnsigned ? 0 : -128));
-  value = arith::MinNumFOp::create(b, value, number(isUnsigned ? 255 : 127));
-  Value wide = arith::FPToSIOp::create(b, b.getI32Type(), value);
-  return arith::TruncIOp::create(b, b.getI8Type(), wide);
-}
-
 namespace {
 
 struct QLinearAveragePoolToWindow : OpRewritePattern<ms::QLinearAveragePoolOp> {
@@ -358,7 +342,6 @@ struct QLinearAveragePoolToWindow : OpRewritePattern<ms::QLinearAveragePoolOp> {
     auto pool = getPool(op, input);
     if (!pool || !isa<RankedTensorType>(op.getY().getType()))
       return rewriter.notifyMatchFailure(op, "its window is open");
-    auto isAbsent = [](Value value) { return isa<NoneType>(value.getType()); };
     auto xScale = readNumber(op.getXScale()),
          yScale = readNumber(op.getYScale());
     std::optional<double> xZero =
@@ -377,7 +360,7 @@ struct QLinearAveragePoolToWindow : OpRewritePattern<ms::QLinearAveragePoolOp> {
     Counts counts =
         getCounts(b, op, spec.input, *pool, op.getCountIncludePad() != 0);
     spec.extras = counts.extras;
-    bool isUnsigned = input.getElementType().isUnsignedInteger();
+    QuantType stored = {8, !input.getElementType().isUnsignedInteger()};
     // Scale and count are one multiplier: x_scale / (y_scale * count).
     spec.epilogue = [&](ImplicitLocOpBuilder &b,
                         ValueRange arguments) -> Value {
@@ -388,9 +371,11 @@ struct QLinearAveragePoolToWindow : OpRewritePattern<ms::QLinearAveragePoolOp> {
       Value count = counts.emit(b, arguments.drop_front());
       Value multiplier = arith::DivFOp::create(
           b, number(*xScale), arith::MulFOp::create(b, number(*yScale), count));
-      Value sum = arith::SIToFPOp::create(b, b.getF32Type(), arguments[0]);
-      return emitRounded(b, arith::MulFOp::create(b, sum, multiplier), *yZero,
-                         isUnsigned);
+      Value zero = arith::ConstantOp::create(
+          b, b.getI32IntegerAttr(static_cast<int32_t>(*yZero)));
+      return onnxq::RequantizeOp::create(b, b.getI8Type(), arguments[0],
+                                         multiplier, zero, stored.min(),
+                                         stored.max());
     };
     Value y = makeWindow(b, op, spec);
     if (!isLast)

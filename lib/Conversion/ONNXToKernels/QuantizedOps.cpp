@@ -8,6 +8,16 @@ using namespace onnxquant;
 using namespace onnxquant::kernels;
 namespace ms = onnxquant::onnx::microsoft;
 
+/// Requantization by x * w / y.
+static RequantizationFn requantizeTo(Operation *op, const Factor &x,
+                                     const Factor &w, const Factor &y,
+                                     Value zeroPoint) {
+  return [=](ImplicitLocOpBuilder &b) {
+    return Requantization{divide(b, op, multiply(b, op, x, w), y), zeroPoint,
+                          /*limits=*/{}};
+  };
+}
+
 //===----------------------------------------------------------------------===//
 // Convolutions
 //===----------------------------------------------------------------------===//
@@ -21,19 +31,17 @@ static LogicalResult rewriteQLinearConv(OpTy op, PatternRewriter &rewriter,
   if (!x || !w || !y || !isSingle(op.getXScale()) ||
       !isSingle(op.getYScale()) || !isSingle(op.getYZeroPoint()))
     return rewriter.notifyMatchFailure(op, "its scales have open shapes");
-  FailureOr<Value> sums = makeConvolutionSums(
+  FailureOr<Value> result = makeConvolutionSums(
       rewriter, op,
       {op.getX(), op.getXZeroPoint(), op.getW(), op.getWZeroPoint(), op.getB(),
-       static_cast<int64_t>(op.getGroup()), isLast});
-  if (failed(sums))
+       static_cast<int64_t>(op.getGroup()), isLast,
+       requantizeTo(op, x, w, y, op.getYZeroPoint())});
+  if (failed(result))
     return failure();
   ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-  Factor factor = divide(b, op, multiply(b, op, x, w), y);
-  Value result =
-      makeRounded(b, op, makeReal(b, op, *sums, factor), op.getYZeroPoint());
   if (!isLast)
-    result = toChannelsFirst(b, op, result);
-  rewriter.replaceOp(op, castLike(b, op, result, op.getY()));
+    result = toChannelsFirst(b, op, *result);
+  rewriter.replaceOp(op, castLike(b, op, *result, op.getY()));
   return success();
 }
 
@@ -81,7 +89,8 @@ struct ConvIntegerToContract : OpRewritePattern<onnx::ConvIntegerOp> {
 static FailureOr<Value> makeProductSums(PatternRewriter &rewriter,
                                         Operation *op, Value a, Value aZero,
                                         Value w, Value wZero, bool isTransposed,
-                                        Value bias) {
+                                        Value bias,
+                                        const RequantizationFn &to = {}) {
   auto input = dyn_cast<RankedTensorType>(a.getType());
   if (!input || input.getRank() < 2)
     return rewriter.notifyMatchFailure(op, "its left operand is no matrix");
@@ -89,7 +98,7 @@ static FailureOr<Value> makeProductSums(PatternRewriter &rewriter,
   if (!right || right.getRank() != 2 || !readElements(w)) {
     if (isTransposed || !isAbsent(bias))
       return rewriter.notifyMatchFailure(op, "its weights aren't constant");
-    return makeActivationSums(rewriter, op, {a, aZero, w, wZero});
+    return makeActivationSums(rewriter, op, {a, aZero, w, wZero, to});
   }
   if (!isAbsent(aZero) && !isSingle(aZero))
     return rewriter.notifyMatchFailure(op, "its zero point varies");
@@ -101,7 +110,7 @@ static FailureOr<Value> makeProductSums(PatternRewriter &rewriter,
   if (input.getShape().back() != weights->depth)
     return rewriter.notifyMatchFailure(op, "its sizes are open");
   ImplicitLocOpBuilder b(op->getLoc(), rewriter);
-  return makeSums(b, op, {a, aZero, std::move(*weights), {}, bias});
+  return makeSums(b, op, {a, aZero, std::move(*weights), {}, bias, to});
 }
 
 namespace {
@@ -129,18 +138,16 @@ struct QLinearMatMulToContract : OpRewritePattern<onnx::QLinearMatMulOp> {
     if (!x || !w || !y || !isSingle(op.getAScale()) ||
         !isSingle(op.getYScale()) || !isSingle(op.getYZeroPoint()))
       return rewriter.notifyMatchFailure(op, "its scales vary by row");
-    if (!isByte(op.getA()) || !isByte(op.getB()))
+    if (!hasIntegers(op.getA(), 8) || !hasIntegers(op.getB(), 8))
       return rewriter.notifyMatchFailure(op, "its elements are floats");
-    FailureOr<Value> sums =
+    FailureOr<Value> result =
         makeProductSums(rewriter, op, op.getA(), op.getAZeroPoint(), op.getB(),
-                        op.getBZeroPoint(), false, {});
-    if (failed(sums))
+                        op.getBZeroPoint(), false, {},
+                        requantizeTo(op, x, w, y, op.getYZeroPoint()));
+    if (failed(result))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Factor factor = divide(b, op, multiply(b, op, x, w), y);
-    Value result =
-        makeRounded(b, op, makeReal(b, op, *sums, factor), op.getYZeroPoint());
-    rewriter.replaceOp(op, castLike(b, op, result, op.getY()));
+    rewriter.replaceOp(op, castLike(b, op, *result, op.getY()));
     return success();
   }
 };
@@ -150,10 +157,11 @@ struct QGemmToContract : OpRewritePattern<ms::QGemmOp> {
   LogicalResult matchAndRewrite(ms::QGemmOp op,
                                 PatternRewriter &rewriter) const override {
     Factor x = readFactor(op.getAScale()), w = readFactor(op.getBScale());
-    bool isRounded = !isAbsent(op.getYScale());
+    bool isRequantized = !isAbsent(op.getYScale());
     if (!x || !w || !isSingle(op.getAScale()) ||
-        (isRounded &&
-         (!readFactor(op.getYScale()) || !isSingle(op.getYScale()))))
+        (isRequantized &&
+         (!readFactor(op.getYScale()) || !isSingle(op.getYScale()) ||
+          isAbsent(op.getYZeroPoint()) || !isSingle(op.getYZeroPoint()))))
       return rewriter.notifyMatchFailure(op, "its scales have open shapes");
     if (op.getTransA() != 0)
       return rewriter.notifyMatchFailure(op, "its left operand is transposed");
@@ -163,21 +171,27 @@ struct QGemmToContract : OpRewritePattern<ms::QGemmOp> {
         cast<ShapedType>(op.getC().getType()).getShape() !=
             ArrayRef<int64_t>(columns))
       return rewriter.notifyMatchFailure(op, "its bias is no vector");
-    FailureOr<Value> sums =
+    auto getFactor = [=](ImplicitLocOpBuilder &b) mutable {
+      Factor alpha = makeFactor(op.getAlpha().convertToFloat());
+      return multiply(b, op, multiply(b, op, alpha, x), w);
+    };
+    RequantizationFn to;
+    if (isRequantized)
+      to = [=](ImplicitLocOpBuilder &b) mutable {
+        return Requantization{
+            divide(b, op, getFactor(b), readFactor(op.getYScale())),
+            op.getYZeroPoint(),
+            /*limits=*/{}};
+      };
+    FailureOr<Value> result =
         makeProductSums(rewriter, op, op.getA(), op.getAZeroPoint(), op.getB(),
-                        op.getBZeroPoint(), op.getTransB() != 0, op.getC());
-    if (failed(sums))
+                        op.getBZeroPoint(), op.getTransB() != 0, op.getC(), to);
+    if (failed(result))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Factor factor =
-        multiply(b, op, makeFactor(op.getAlpha().convertToFloat()), x);
-    factor = multiply(b, op, factor, w);
-    if (isRounded)
-      factor = divide(b, op, factor, readFactor(op.getYScale()));
-    Value result = makeReal(b, op, *sums, factor);
-    if (isRounded)
-      result = makeRounded(b, op, result, op.getYZeroPoint());
-    rewriter.replaceOp(op, castLike(b, op, result, op.getY()));
+    if (!isRequantized)
+      result = makeReal(b, op, *result, getFactor(b));
+    rewriter.replaceOp(op, castLike(b, op, *result, op.getY()));
     return success();
   }
 };

@@ -67,7 +67,8 @@ static Value makeTapRows(ImplicitLocOpBuilder &b, ArrayRef<T> rows,
 Value kernels::makeDepthwiseSums(ImplicitLocOpBuilder &b, Operation *node,
                                  Value input, Value inputZero,
                                  ArrayRef<int16_t> weights,
-                                 const KernelWindow &window, Value bias) {
+                                 const KernelWindow &window, Value bias,
+                                 const RequantizationFn &requantization) {
   auto type = cast<RankedTensorType>(input.getType());
   WindowSpec spec;
   spec.kind = onnxq::WindowKind::MulAdd;
@@ -77,12 +78,20 @@ Value kernels::makeDepthwiseSums(ImplicitLocOpBuilder &b, Operation *node,
   spec.pad = makeScalar(b, inputZero);
   spec.window = window;
   spec.element = b.getI32Type();
-  if (bias && !isa<NoneType>(bias.getType())) {
+  bool hasBias = !isAbsent(bias);
+  if (hasBias)
     spec.extras.push_back(perChannel(bias, type.getRank()));
-    spec.epilogue = [](ImplicitLocOpBuilder &b, ValueRange arguments) -> Value {
-      return arith::AddIOp::create(b, arguments[0], arguments[1]);
-    };
+  std::optional<RequantizeEpilogue> requantize;
+  if (requantization) {
+    requantize.emplace(b, requantization(b), type.getRank(), spec.extras);
+    spec.element = requantize->getElementType();
   }
+  spec.epilogue = [&](ImplicitLocOpBuilder &b, ValueRange arguments) -> Value {
+    Value sum = arguments[0];
+    if (hasBias)
+      sum = arith::AddIOp::create(b, sum, arguments[1]);
+    return requantize ? requantize->emit(b, sum, arguments) : sum;
+  };
   return makeWindow(b, node, spec);
 }
 

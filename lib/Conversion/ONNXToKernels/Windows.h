@@ -3,7 +3,7 @@
 #ifndef ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_WINDOWS_H
 #define ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_WINDOWS_H
 
-#include "Patterns.h"
+#include "Requantization.h"
 
 namespace onnxquant::kernels {
 
@@ -26,12 +26,14 @@ mlir::Value makeWindow(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
 
 /// The sums of a depthwise convolution of integers, in `i32`: `input` [N,
 /// spatial.., C] less its zero point (a constant of one element, or null),
-/// times weights of C rows of taps, plus a bias per channel or null.
+/// times weights of C rows of taps, plus a bias per channel or null; or what
+/// they are requantized to.
 mlir::Value makeDepthwiseSums(mlir::ImplicitLocOpBuilder &b,
                               mlir::Operation *node, mlir::Value input,
                               mlir::Value inputZero,
                               llvm::ArrayRef<int16_t> weights,
-                              const KernelWindow &window, mlir::Value bias);
+                              const KernelWindow &window, mlir::Value bias,
+                              const RequantizationFn &requantization);
 
 /// Depthwise convolutions and poolings.
 void addWindowPatterns(mlir::RewritePatternSet &patterns);

@@ -8,6 +8,7 @@
 #include "Observers.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"

@@ -47,7 +47,8 @@ void onnxquant::lowering::addKernelConversions(
     ConversionTarget &target) {
   patterns.add<ConvertTypes>(types, patterns.getContext());
   target.addDynamicallyLegalDialect<onnxq::ONNXQDialect>([&](Operation *op) {
-    return isa<onnxq::YieldOp>(op) || (isCarried(op) && types.isLegal(op));
+    return isa<onnxq::RequantizeOp, onnxq::YieldOp>(op) ||
+           (isCarried(op) && types.isLegal(op));
   });
   target
       .addDynamicallyLegalOp<tensor::EmptyOp, tensor::DimOp, tensor::ExtractOp,

@@ -1,6 +1,7 @@
 // Arithmetic and layouts that lowerings of quantized ops share.
 
 #include "QuantizationSupport.h"
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 
 using namespace mlir;
 using namespace onnxquant::lowering;
@@ -47,19 +48,15 @@ Scalar onnxquant::lowering::roundAndClamp(Emitter &e, Scalar quotient,
   // Small floats have a zero point of zero.
   if (isFloat(type))
     return e.cast(quotient, type, saturate);
-  Type real = quotient.elementType;
-  Scalar value = e.math<math::RoundEvenOp>(quotient);
-  if (zero.value)
-    value = e.add(value, e.cast(zero, real));
   unsigned bits = type.getIntOrFloatBitWidth();
   bool hasSign = !isUnsigned(type);
-  double low = hasSign ? -std::ldexp(1.0, bits - 1) : 0;
-  double high = std::ldexp(1.0, hasSign ? bits - 1 : bits) - 1;
-  value = clampNumber(e, value, e.number(low, real), e.number(high, real));
-  // In range now, so that a plain conversion is enough.
-  Value wide = arith::FPToSIOp::create(e, e.getI32Type(), value.value);
-  Type narrow = computeType(type);
-  return {arith::TruncIOp::create(e, narrow, wide), type};
+  int64_t lower = hasSign ? -(int64_t(1) << (bits - 1)) : 0;
+  int64_t upper = (int64_t(1) << (hasSign ? bits - 1 : bits)) - 1;
+  Type i32 = e.getI32Type();
+  Scalar point = zero.value ? e.cast(zero, i32) : e.integer(0, i32);
+  return {onnxq::RequantizeOp::create(e, computeType(type), quotient.value,
+                                      Value(), point.value, lower, upper),
+          type};
 }
 
 Scalar onnxquant::lowering::quantize(Emitter &e, Scalar real, Scalar scale,

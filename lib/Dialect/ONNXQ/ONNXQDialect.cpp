@@ -35,6 +35,12 @@ void ONNXQDialect::initialize() {
       >();
 }
 
+Operation *ONNXQDialect::materializeConstant(OpBuilder &builder,
+                                             Attribute value, Type type,
+                                             Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
 LogicalResult StateOp::verify() {
   auto type = cast<MemRefType>(getState().getType());
   if (!type.hasStaticShape() || type.getNumElements() < 1)

@@ -24,8 +24,5 @@ ContractShape kernels::getContractShape(onnxq::ContractOp op) {
 }
 
 bool kernels::hasManyOperations(Region &epilogue) {
-  return llvm::count_if(epilogue.front().without_terminator(),
-                        [](Operation &inner) {
-                          return !inner.hasTrait<OpTrait::ConstantLike>();
-                        }) > tuning::manyOperations;
+  return onnxq::countOperations(epilogue.front()) > tuning::manyOperations;
 }

@@ -50,6 +50,7 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
       getOperation()->setAttr(checkPointersAttr, UnitAttr::get(&getContext()));
     auto done = llvm::make_scope_exit(
         [&] { getOperation()->removeAttr(checkPointersAttr); });
+    getOperation().walk([](RequantizeOp op) { kernels::applyScale(op); });
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
       if (isa<ContractOp, ExpandOp, PackOp, StageOp, WindowOp,

@@ -22,6 +22,8 @@ llvm::LogicalResult lowerAmxContract(onnxq::ContractOp op,
 /// Those of 3x3 windows by Winograd's transform.
 llvm::LogicalResult lowerWinograd(onnxq::ContractOp op,
                                   const TargetInfo &target, int64_t threads);
+/// Makes the scale of a requantization a product before it.
+void applyScale(onnxq::RequantizeOp op);
 /// An elementwise op that only looks bytes up, in vectors where the target can;
 /// tells whether it has.
 bool lowerLookupLoop(mlir::linalg::GenericOp op, const TargetInfo &target);

@@ -2,7 +2,6 @@
 // add half a unit of the last place.
 
 #include "NumberBounds.h"
-#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "PackedConstants.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -53,6 +52,24 @@ std::optional<double> NumberBounds::get(Value value) {
   return bound;
 }
 
+/// The largest magnitude of an integer with a sign.
+static double getIntegerBound(Type type) {
+  return std::ldexp(1.0, static_cast<int>(type.getIntOrFloatBitWidth()) - 1);
+}
+
+std::optional<double> NumberBounds::getScaled(onnxq::RequantizeOp op) {
+  Value value = op.getValue();
+  std::optional<double> bound = value.getType().isInteger()
+                                    ? getIntegerBound(value.getType())
+                                    : get(value);
+  if (!bound || !op.getScale())
+    return bound;
+  std::optional<double> scale = get(op.getScale());
+  if (!scale)
+    return std::nullopt;
+  return *bound * *scale * roundingShare * roundingShare;
+}
+
 std::optional<double> NumberBounds::compute(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return getExtraBound(argument);
@@ -64,8 +81,12 @@ std::optional<double> NumberBounds::compute(Value value) {
   }
   Operation *op = value.getDefiningOp();
   if (auto convert = dyn_cast<arith::SIToFPOp>(op))
-    return std::ldexp(1.0,
-                      convert.getIn().getType().getIntOrFloatBitWidth() - 1);
+    return getIntegerBound(convert.getIn().getType());
+  if (auto requantize = dyn_cast<onnxq::RequantizeOp>(op))
+    return std::max(std::abs(static_cast<double>(
+                        static_cast<int64_t>(requantize.getLower()))),
+                    std::abs(static_cast<double>(
+                        static_cast<int64_t>(requantize.getUpper()))));
   SmallVector<double, 3> of;
   for (Value operand : op->getOperands()) {
     if (isa<arith::SelectOp>(op) && operand.getType().isInteger(1))

@@ -4,7 +4,7 @@
 #ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_NUMBERBOUNDS_H
 #define ONNXQUANT_LIB_TRANSFORMS_KERNELS_NUMBERBOUNDS_H
 
-#include "mlir/IR/Value.h"
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 
@@ -15,6 +15,8 @@ public:
   /// The largest magnitude that an `f32` can have; none if it may not be a
   /// finite number. Sums are finite, products with finite scales too.
   std::optional<double> get(mlir::Value value);
+  /// The same of what a requantization rounds: its value times its scale.
+  std::optional<double> getScaled(onnxq::RequantizeOp op);
 
 private:
   std::optional<double> compute(mlir::Value value);

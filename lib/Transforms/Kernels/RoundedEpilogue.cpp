@@ -1,129 +1,14 @@
-// Recognizes and emits rounded epilogues.
+// Recognizes and emits requantizations at the end of epilogues.
 
 #include "RoundedEpilogue.h"
-#include "NumberBounds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::kernels;
-
-/// Magnitudes below are converted without overflow.
-static constexpr double largestWhole = 2147483520.0;
-/// Set where a number is rounded whose magnitude was proved to be below: its
-/// bounds may not be at hand any more when it is lowered.
-static constexpr StringLiteral fitsName = "onnxq.fits_i32";
-
-void kernels::markSmallNumbers(Block &epilogue) {
-  NumberBounds bounds;
-  for (auto round : epilogue.getOps<math::RoundEvenOp>()) {
-    std::optional<double> bound = bounds.get(round.getOperand());
-    if (bound && *bound < largestWhole)
-      round->setAttr(fitsName, UnitAttr::get(round.getContext()));
-  }
-}
-
-/// A constant that is a whole number.
-static std::optional<int64_t> readWhole(Value value) {
-  FloatAttr constant;
-  if (!matchPattern(value, m_Constant(&constant)) ||
-      !constant.getType().isF32())
-    return std::nullopt;
-  double number = constant.getValueAsDouble();
-  if (std::trunc(number) != number || std::abs(number) > 1024)
-    return std::nullopt;
-  return static_cast<int64_t>(number);
-}
-
-/// The operand and the bound of select(x `predicate` bound, x, bound).
-static std::optional<std::pair<Value, int64_t>>
-matchBound(Value value, arith::CmpFPredicate predicate) {
-  auto select = value.getDefiningOp<arith::SelectOp>();
-  auto compare = select ? select.getCondition().getDefiningOp<arith::CmpFOp>()
-                        : arith::CmpFOp();
-  if (!compare || compare.getPredicate() != predicate ||
-      compare.getLhs() != select.getTrueValue() ||
-      compare.getRhs() != select.getFalseValue())
-    return std::nullopt;
-  std::optional<int64_t> bound = readWhole(compare.getRhs());
-  if (!bound)
-    return std::nullopt;
-  return std::pair(select.getTrueValue(), *bound);
-}
-
-/// Whether a number is whole and not too large: rounded, a zero point added.
-static bool isWhole(Value number) {
-  if (auto add = number.getDefiningOp<arith::AddFOp>()) {
-    if (!readWhole(add.getRhs()))
-      return false;
-    number = add.getLhs();
-  }
-  return number.getDefiningOp<math::RoundEvenOp>() != nullptr;
-}
-
-std::optional<ClampedNumber> kernels::matchClampedNumber(Value clamped) {
-  auto upper = matchBound(clamped, arith::CmpFPredicate::OLT);
-  if (!upper)
-    return std::nullopt;
-  auto lower = matchBound(upper->first, arith::CmpFPredicate::OGT);
-  if (!lower || lower->second > upper->second || !isWhole(lower->first))
-    return std::nullopt;
-  return ClampedNumber{lower->first, lower->second, upper->second};
-}
-
-std::optional<ClampedByte> kernels::matchClamped(Value byte) {
-  auto narrow = byte.getDefiningOp<arith::TruncIOp>();
-  auto whole = narrow ? narrow.getIn().getDefiningOp<arith::FPToSIOp>()
-                      : arith::FPToSIOp();
-  if (!whole || !narrow.getType().isInteger(8) ||
-      !whole.getType().isInteger(32))
-    return std::nullopt;
-  auto number = matchClampedNumber(whole.getIn());
-  if (!number)
-    return std::nullopt;
-  int64_t least = number->low < 0 ? -128 : 0;
-  if (number->low < least || number->high > least + 255)
-    return std::nullopt;
-  return ClampedByte{number->number, whole.getIn(), number->low, number->high};
-}
-
-/// A number clamped to bounds that are whole.
-static Value clampTo(ImplicitLocOpBuilder &b, Value number, int64_t low,
-                     int64_t high) {
-  auto bound = [&](Value x, int64_t limit, arith::CmpFPredicate predicate) {
-    Value edge = arith::ConstantOp::create(
-        b, b.getF32FloatAttr(static_cast<float>(limit)));
-    Value isInside = arith::CmpFOp::create(b, predicate, x, edge);
-    return arith::SelectOp::create(b, isInside, x, edge).getResult();
-  };
-  Value x = bound(number, low, arith::CmpFPredicate::OGT);
-  return bound(x, high, arith::CmpFPredicate::OLT);
-}
-
-Value kernels::emitDifference(ImplicitLocOpBuilder &b, const ClampedByte &byte,
-                              int64_t zero, bool keepsZeros) {
-  // A sum of whole numbers is exact: what was added for the byte need not be.
-  // But a zero may have another sign then.
-  if (auto add = byte.number.getDefiningOp<arith::AddFOp>())
-    if (!keepsZeros && zero != 0 && readWhole(add.getRhs()) == zero)
-      return clampTo(b, add.getLhs(), byte.low - zero, byte.high - zero);
-  if (zero == 0)
-    return byte.clamped;
-  Value number =
-      arith::ConstantOp::create(b, b.getF32FloatAttr(static_cast<float>(zero)));
-  return arith::SubFOp::create(b, byte.clamped, number);
-}
-
-Value kernels::emitClamped(ImplicitLocOpBuilder &b, Value number, int64_t low,
-                           int64_t high) {
-  Value x = clampTo(b, number, low, high);
-  x = arith::FPToSIOp::create(b, b.getI32Type(), x);
-  return arith::TruncIOp::create(b, b.getI8Type(), x);
-}
 
 std::optional<RoundedEpilogue> kernels::matchRounded(Region &epilogue,
                                                      const TargetInfo &target) {
@@ -134,27 +19,22 @@ std::optional<RoundedEpilogue> kernels::matchRounded(Region &epilogue,
 std::optional<RoundedEpilogue> kernels::matchRounded(Value result,
                                                      const TargetInfo &target) {
   auto entry = result.getDefiningOp<onnxq::EntryOp>();
-  std::optional<ClampedByte> byte =
-      matchClamped(entry ? entry.getByte() : result);
-  if (!byte)
+  auto op =
+      (entry ? entry.getByte() : result).getDefiningOp<onnxq::RequantizeOp>();
+  IntegerAttr zero;
+  if (!op || !op.getType().isInteger(8) || !op.getValue().getType().isF32() ||
+      op.getScale() || !matchPattern(op.getZeroPoint(), m_Constant(&zero)))
     return std::nullopt;
-  Value sum = byte->number;
-  int64_t zero = 0;
-  if (auto add = sum.getDefiningOp<arith::AddFOp>()) {
-    zero = *readWhole(add.getRhs());
-    sum = add.getLhs();
-  }
-  auto round = sum.getDefiningOp<math::RoundEvenOp>();
-  return RoundedEpilogue{round.getOperand(),
-                         zero,
-                         byte->low,
-                         byte->high,
+  return RoundedEpilogue{op.getValue(),
+                         zero.getInt(),
+                         static_cast<int64_t>(op.getLower()),
+                         static_cast<int64_t>(op.getUpper()),
                          entry ? entry.getTable() : DenseIntElementsAttr(),
                          target.hasAVX2,
                          target.hasAVX512,
                          target.arch == TargetInfo::Arch::AArch64 ||
                              target.hasRVV,
-                         round->hasAttr(fitsName)};
+                         op.getFitsI32()};
 }
 
 /// Part `number` of a vector, of `count` elements.

@@ -1,10 +1,10 @@
-// Epilogues that end in a quantized byte, in fewer instructions.
+// Requantization to 8 bits on vectors, as the last op of an epilogue:
 //
-// A number is rounded half to even, the zero point added, the sum clamped to
-// the type and narrowed (F3 of docs/QuantizationSemantics.md). Bounds and zero
-// point are whole numbers, so that clamping first, to bounds less the zero
-// point, gives the same bytes; then one conversion rounds, and narrowing has
-// room to add.
+//   y = min(upper, max(lower, round(x) + zero_point))
+//
+// Bounds and zero point are whole numbers, so that clamping first, to bounds
+// less the zero point, gives the same; then one conversion rounds
+// (vcvtps2dq), and narrowing (vpackssdw, vpackuswb) saturates.
 
 #ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_ROUNDEDEPILOGUE_H
 #define ONNXQUANT_LIB_TRANSFORMS_KERNELS_ROUNDEDEPILOGUE_H
@@ -13,36 +13,6 @@
 #include "OnnxQuant/Support/TargetInfo.h"
 
 namespace onnxquant::kernels {
-
-/// A number of type f32, rounded, between bounds that are whole.
-struct ClampedNumber {
-  /// Before it is clamped.
-  mlir::Value number;
-  int64_t low, high;
-};
-
-/// What a number is clamped from; none if it is no such number.
-std::optional<ClampedNumber> matchClampedNumber(mlir::Value clamped);
-
-/// A byte that is a number of type f32 clamped to bounds; the number is whole
-/// within them.
-struct ClampedByte {
-  /// Before and after it is clamped.
-  mlir::Value number, clamped;
-  int64_t low, high;
-};
-
-/// What a byte is made of; none if in another way.
-std::optional<ClampedByte> matchClamped(mlir::Value byte);
-/// The byte of a number, clamped to other bounds.
-mlir::Value emitClamped(mlir::ImplicitLocOpBuilder &b, mlir::Value number,
-                        int64_t low, int64_t high);
-
-/// The number that a byte less a zero point is; zero with whichever sign unless
-/// `keepsZeros`.
-mlir::Value emitDifference(mlir::ImplicitLocOpBuilder &b,
-                           const ClampedByte &byte, int64_t zero,
-                           bool keepsZeros);
 
 /// An epilogue that ends so.
 struct RoundedEpilogue {
@@ -60,12 +30,8 @@ struct RoundedEpilogue {
   bool isSmall;
 };
 
-/// Marks what is rounded to an integer that is known to fit 32 bits, while the
-/// constants that prove it are at hand.
-void markSmallNumbers(mlir::Block &epilogue);
-
-/// The form of an epilogue; none if it ends in another way, or if one of the
-/// numbers isn't known now.
+/// The form of an epilogue; none if it doesn't end in a requantization to 8
+/// bits, looked up in a table at most, with a zero point that is known.
 std::optional<RoundedEpilogue> matchRounded(mlir::Region &epilogue,
                                             const TargetInfo &target);
 /// The same of what a region computes.

@@ -78,3 +78,35 @@ func.func @short_entries(%x: i8) {
   %y = onnxq.entry %x of dense<7> : tensor<255xi8> : i8
   return
 }
+
+// -----
+
+func.func @bounds_in_order(%x: f32, %z: i32) -> i8 {
+  // expected-error@+1 {{expects bounds in order that fit 'i8', but got 3 and 2 [C1]}}
+  %y = onnxq.requantize %x zero_point %z in [3, 2] : f32 -> i8
+  return %y : i8
+}
+
+// -----
+
+func.func @bounds_of_both_signs(%x: f32, %z: i32) -> i8 {
+  // expected-error@+1 {{expects bounds in order that fit 'i8', but got -1 and 128 [C1]}}
+  %y = onnxq.requantize %x zero_point %z in [-1, 128] : f32 -> i8
+  return %y : i8
+}
+
+// -----
+
+func.func @without_scale(%x: i32, %z: i32) -> i8 {
+  // expected-error@+1 {{expects a scale for a value of type 'i32' [C2]}}
+  %y = onnxq.requantize %x zero_point %z in [0, 255] : i32 -> i8
+  return %y : i8
+}
+
+// -----
+
+func.func @lanes(%x: vector<8xf32>, %z: vector<8xi32>) -> vector<4xi8> {
+  // expected-error@+1 {{all non-scalar operands/results must have the same shape and base type}}
+  %y = onnxq.requantize %x zero_point %z in [0, 255] : vector<8xf32> -> vector<4xi8>
+  return %y : vector<4xi8>
+}

@@ -48,3 +48,14 @@ func.func @entry(%x: i8, %v: vector<16xi8>) -> (i8, vector<16xi8>) {
   %w = onnxq.entry %v of dense<7> : tensor<256xi8> : vector<16xi8>
   return %y, %w : i8, vector<16xi8>
 }
+
+// CHECK-LABEL: func.func @requantize
+func.func @requantize(%acc: i32, %s: f32, %z: i32, %x: vector<8xf32>, %p: vector<8xi32>) -> (i8, vector<8xi16>, vector<8xf32>) {
+  // CHECK: onnxq.requantize %{{.*}} scale %{{.*}} zero_point %{{.*}} in[0, 255] : i32 -> i8
+  %y = onnxq.requantize %acc scale %s zero_point %z in [0, 255] : i32 -> i8
+  // CHECK: onnxq.requantize %{{.*}} zero_point %{{.*}} in[-32768, 32767] {fits_i32} : vector<8xf32> -> vector<8xi16>
+  %v = onnxq.requantize %x zero_point %p in [-32768, 32767] {fits_i32} : vector<8xf32> -> vector<8xi16>
+  // CHECK: onnxq.requantize %{{.*}} zero_point %{{.*}} in[-255, 127] : vector<8xf32> -> vector<8xf32>
+  %w = onnxq.requantize %x zero_point %p in [-255, 127] : vector<8xf32> -> vector<8xf32>
+  return %y, %v, %w : i8, vector<8xi16>, vector<8xf32>
+}

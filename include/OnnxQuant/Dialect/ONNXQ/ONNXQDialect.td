@@ -20,9 +20,11 @@ def ONNXQ_Dialect : Dialect {
 
     Kernels are contractions with a register tile per target. They appear between
     ops of the `onnx` dialect with tensors of their types; from the lowering to
-    linalg on integers have no sign.
+    linalg on integers have no sign. What becomes of an accumulator is an
+    epilogue, which ends in `onnxq.requantize` where the result is quantized.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];

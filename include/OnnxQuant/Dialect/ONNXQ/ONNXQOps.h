@@ -10,6 +10,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQDialect.h.inc"
@@ -26,6 +27,13 @@ mlir::Type getRegionType(mlir::Type elementType);
 /// Whether a region computes element by element, so that it can be repeated on
 /// vectors.
 bool isElementwise(mlir::Region &region);
+
+/// A type of such elements: a vector of as many as `type` has, if it is one.
+mlir::Type getLikeShaped(mlir::Type type, mlir::Type element);
+
+/// The operations of a block, constants aside. A requantization counts for
+/// those that it becomes.
+int64_t countOperations(mlir::Block &block);
 
 /// The number of windows that fit into `input` elements and their pads.
 int64_t countWindows(int64_t input, int64_t kernel, int64_t stride,

@@ -1,5 +1,5 @@
-// Observers: ops that count what goes through a tensor; and tables. Kernels are
-// included.
+// Observers: ops that count what goes through a tensor; tables; and
+// requantization. Kernels are included.
 
 #ifndef ONNXQUANT_DIALECT_ONNXQ_OPS_TD
 #define ONNXQUANT_DIALECT_ONNXQ_OPS_TD
@@ -206,6 +206,67 @@ def ONNXQ_EntryOp : ONNXQ_Op<"entry", [Pure, SameOperandsAndResultType]
   let results = (outs ONNXQ_Bytes:$result);
   let assemblyFormat = "$byte `of` $table attr-dict `:` type($byte)";
   let hasVerifier = 1;
+}
+
+/// A scalar, or a vector of such.
+class ONNXQ_Lanes<list<Type> types>
+    : AnyTypeOf<types # [VectorOfRankAndType<[1], types>]>;
+
+def ONNXQ_RequantizeOp : ONNXQ_Op<"requantize", [Pure,
+      OptionalTypesMatchWith<"scale is an f32 per value", "value", "scale",
+        "::onnxquant::onnxq::getLikeShaped($_self, "
+        "::mlir::Float32Type::get($_self.getContext()))">,
+      TypesMatchWith<"zero_point is an i32 per value", "value", "zero_point",
+        "::onnxquant::onnxq::getLikeShaped($_self, "
+        "::mlir::IntegerType::get($_self.getContext(), 32))">
+    ] # ElementwiseMappable.traits> {
+  let summary = "round, add the zero point and saturate";
+  let description = [{
+    Requantization of an accumulator, and the last steps of QuantizeLinear (F2,
+    F3 and F11 of docs/QuantizationSemantics.md), in the epilogue of a kernel or
+    the body of an elementwise op; for vectors, lane by lane:
+
+    ```text
+    x      = f32(value) * scale            (value, if there is no scale)
+    result = min(upper, max(lower, round(x) + zero_point))
+    ```
+
+    `round` rounds half to even. NaN gives `lower`. The type's range, and a Relu
+    or Clip that was folded into it, are the bounds. Results of `i8` and `i16`
+    have a sign if their reader takes it so; those of `f32` are whole numbers,
+    and their zero is positive: what a requantized number is for an op that
+    dequantizes it again.
+
+    `fits_i32` says that |x| is known to be less than 2^31 - 128, so that x can
+    become an integer before it is clamped.
+
+    - C1: `lower` is at most `upper`, and both fit the result, with a sign or
+      both without.
+    - C2: an integer has a scale.
+
+    Example:
+
+    ```mlir
+    %y = onnxq.requantize %acc scale %s zero_point %z in [0, 255] : i32 -> i8
+    %q = onnxq.requantize %x zero_point %z in [-128, 127] : f32 -> i8
+    ```
+  }];
+  let arguments = (ins ONNXQ_Lanes<[I32, I64, F32, F64]>:$value,
+    Optional<ONNXQ_Lanes<[F32]>>:$scale, ONNXQ_Lanes<[I32]>:$zero_point,
+    I64Attr:$lower, I64Attr:$upper, UnitAttr:$fits_i32);
+  let results = (outs ONNXQ_Lanes<[I8, I16, F32]>:$result);
+  let assemblyFormat = [{
+    $value (`scale` $scale^)? `zero_point` $zero_point
+    `in` `[` $lower `,` $upper `]` attr-dict `:` type($value) `->` type($result)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$result,
+    "::mlir::Value":$value, "::mlir::Value":$scale,
+    "::mlir::Value":$zero_point, "int64_t":$lower, "int64_t":$upper), [{
+      build($_builder, $_state, result, value, scale, zero_point, lower, upper,
+            /*fits_i32=*/false);
+    }]>];
+  let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 #endif // ONNXQUANT_DIALECT_ONNXQ_OPS_TD

@@ -1,7 +1,7 @@
 // Finds tensors that hold one constant: splats, and what fills a tensor without
 // reading another one, also in another shape.
 
-#include "ConstantExtras.h"
+#include "EpilogueConstants.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"

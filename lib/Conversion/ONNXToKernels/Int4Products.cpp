@@ -1,6 +1,9 @@
-// Products of floats with constant weights of four bits: MatMulNBits, and
-// MatMul and Gemm behind a DequantizeLinear, with scales per tensor, column or
-// block. The codes stay four bits wide; the kernel makes weights of them.
+// Products of floats with constant int4 weights: MatMulNBits, and MatMul and
+// Gemm behind a DequantizeLinear, with scales per tensor, column or block. The
+// codes stay four bits wide; the kernel makes weights of them:
+//
+//   C[m, n] = sum over k of A[m, k] * (code[k, n] - zero[k / block, n])
+//                                   * scale[k / block, n]
 
 #include "IntegerProduct.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
@@ -41,15 +44,6 @@ static std::optional<SmallVector<double>> readNumbers(Value value) {
   return onnx::readFloats(elements, noLimit);
 }
 
-template <typename T>
-static Value makeNumbers(ImplicitLocOpBuilder &b, ArrayRef<int64_t> shape,
-                         Type element, const std::vector<T> &numbers,
-                         StringRef name) {
-  ArrayRef<char> bytes(reinterpret_cast<const char *>(numbers.data()),
-                       numbers.size() * sizeof(T));
-  return makeConstant(b, RankedTensorType::get(shape, element), bytes, name);
-}
-
 /// The product of `input` [.., K] with coded weights, plus an addend per
 /// column or none, times alpha.
 static Value makeProduct(ImplicitLocOpBuilder &b, Value input,
@@ -62,11 +56,11 @@ static Value makeProduct(ImplicitLocOpBuilder &b, Value input,
   sizes.push_back(b.getIndexAttr(codes.columns));
   Type f32 = b.getF32Type(), i8 = b.getI8Type();
   Value empty = makeEmpty(b, sizes, f32);
-  Value weights = makeNumbers(b, {1, codes.depth, codes.columns}, i8,
-                              codes.codes, "weights");
+  Value weights = makeNumbers<int8_t>(b, {1, codes.depth, codes.columns}, i8,
+                                      codes.codes, "weights");
   SmallVector<int64_t> shape = {codes.getBlocks(), codes.columns};
-  Value scales = makeNumbers(b, shape, f32, codes.scales, "scales");
-  Value zeros = makeNumbers(b, shape, i8, codes.zeros, "zeros");
+  Value scales = makeNumbers<float>(b, shape, f32, codes.scales, "scales");
+  Value zeros = makeNumbers<int8_t>(b, shape, i8, codes.zeros, "zeros");
   SmallVector<Value> extras;
   SmallVector<AffineMap> maps;
   SmallVector<Type> types = {f32};
@@ -272,7 +266,7 @@ struct CodedGemm : OpRewritePattern<onnx::GemmOp> {
 };
 } // namespace
 
-void kernels::addCodedProductPatterns(RewritePatternSet &patterns) {
+void kernels::addInt4ProductPatterns(RewritePatternSet &patterns) {
   patterns.add<MatMulNBitsToContract, CodedMatMul, CodedGemm>(
       patterns.getContext());
 }

@@ -1,11 +1,12 @@
-// Proves and makes multiplications of divisions by a scale.
+// x / scale as fma(x, high, x * low), where high + low is about 1 / scale: the
+// same integers, if trying all floats near a half between the bounds says so.
 //
 // Product and quotient lie within a unit of the last place of the exact
 // quotient, so that they round to different integers only next to a half. What
 // is near a half of those that clamping leaves is tried.
 
-#include "RoundedDivisions.h"
-#include "RoundedEpilogue.h"
+#include "ReciprocalScale.h"
+#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -19,6 +20,8 @@ using namespace onnxquant::kernels;
 /// Floats on either side of a half that are tried: more than those whose
 /// quotients can lie on its other side.
 static constexpr int nearest = 8;
+/// Integers between the bounds whose halves are tried: those of 8 bits.
+static constexpr int64_t mostIntegers = 255;
 
 static float multiply(float x, const TwoPartReciprocal &by) {
   // Rounded on its own, whatever the compiler may do.
@@ -54,37 +57,20 @@ kernels::findReciprocal(float scale, int64_t least, int64_t most) {
   return parts;
 }
 
-/// Whether nothing reads a number but ops that clamp it.
-static bool isOnlyClamped(Value number) {
-  return llvm::all_of(number.getUsers(), [](Operation *user) {
-    return isa<arith::CmpFOp, arith::SelectOp>(user);
-  });
-}
-
-/// Replaces the division that `clamped` rounds.
-static bool multiplyClamped(const ClampedNumber &clamped) {
-  Value sum = clamped.number;
-  int64_t zero = 0;
-  if (!isOnlyClamped(sum))
-    return false;
-  if (auto add = sum.getDefiningOp<arith::AddFOp>()) {
-    FloatAttr constant;
-    if (!matchPattern(add.getRhs(), m_Constant(&constant)))
-      return false;
-    zero = static_cast<int64_t>(constant.getValueAsDouble());
-    sum = add.getLhs();
-    if (!sum.hasOneUse())
-      return false;
-  }
-  auto round = sum.getDefiningOp<math::RoundEvenOp>();
-  auto divide = round ? round.getOperand().getDefiningOp<arith::DivFOp>()
-                      : arith::DivFOp();
+/// Replaces the division whose quotient is requantized.
+static bool multiplyInstead(onnxq::RequantizeOp op) {
+  auto divide = op.getValue().getDefiningOp<arith::DivFOp>();
   FloatAttr divisor;
+  IntegerAttr zero;
   if (!divide || !divide->hasOneUse() || !divide.getType().isF32() ||
-      !matchPattern(divide.getRhs(), m_Constant(&divisor)))
+      op.getScale() || !matchPattern(divide.getRhs(), m_Constant(&divisor)) ||
+      !matchPattern(op.getZeroPoint(), m_Constant(&zero)))
     return false;
-  auto parts = findReciprocal(divisor.getValue().convertToFloat(),
-                              clamped.low - zero, clamped.high - zero);
+  int64_t least = static_cast<int64_t>(op.getLower()) - zero.getInt(),
+          most = static_cast<int64_t>(op.getUpper()) - zero.getInt();
+  if (most - least > mostIntegers)
+    return false;
+  auto parts = findReciprocal(divisor.getValue().convertToFloat(), least, most);
   if (!parts)
     return false;
   ImplicitLocOpBuilder b(divide.getLoc(), divide);
@@ -98,18 +84,14 @@ static bool multiplyClamped(const ClampedNumber &clamped) {
     Value low = arith::MulFOp::create(b, x, constant(parts->low));
     quotient = math::FmaOp::create(b, x, high, low);
   }
-  divide.replaceAllUsesWith(quotient);
+  op.getValueMutable().assign(quotient);
   divide.erase();
   return true;
 }
 
-int64_t kernels::multiplyRounded(Block &block) {
+int64_t kernels::multiplyByReciprocals(Block &block) {
   int64_t replaced = 0;
-  SmallVector<Value> selects;
-  for (auto select : block.getOps<arith::SelectOp>())
-    selects.push_back(select);
-  for (Value select : selects)
-    if (auto clamped = matchClampedNumber(select))
-      replaced += multiplyClamped(*clamped);
+  for (auto op : block.getOps<onnxq::RequantizeOp>())
+    replaced += multiplyInstead(op);
   return replaced;
 }

@@ -1,9 +1,14 @@
-// Float convolutions and products between dequantizers: the same sums as of
-// their quantized forms, exact, then scaled. A quantizer behind them, with a
-// Relu or Clip between at most, makes them F11 of
-// docs/QuantizationSemantics.md; any other op gets the real numbers.
+// QDQ patterns of convolutions and products,
+//
+//   QuantizeLinear([Relu | Clip](Conv(DequantizeLinear(x),
+//   DequantizeLinear(w))))
+//
+// to kernels of integers: the accumulators of their quantized forms, exact,
+// then scaled. A quantizer behind them, with a Relu or Clip between at most,
+// makes them F11 of docs/QuantizationSemantics.md; any other op gets the real
+// numbers.
 
-#include "QuantizedIslands.h"
+#include "QdqPatterns.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Support/Quantization.h"
 #include <cmath>
@@ -28,14 +33,14 @@ static std::optional<Dequantized> read(onnx::DequantizeLinearOp op) {
 
 std::optional<Dequantized> kernels::getDequantized(Value real) {
   auto op = real.getDefiningOp<onnx::DequantizeLinearOp>();
-  if (!op || (!isByte(op.getX()) && !isByte(op.getX(), 16)))
+  if (!op || (!hasIntegers(op.getX(), 8) && !hasIntegers(op.getX(), 16)))
     return std::nullopt;
   return read(op);
 }
 
 std::optional<Dequantized> kernels::getDequantizedWeights(Value real) {
   auto op = real.getDefiningOp<onnx::DequantizeLinearOp>();
-  if (!op || !isByte(op.getX(), 4) || !onnx::getConstant(op.getX()))
+  if (!op || !hasIntegers(op.getX(), 4) || !onnx::getConstant(op.getX()))
     return getDequantized(real);
   return read(op);
 }
@@ -72,24 +77,6 @@ Value kernels::getIntegerBias(Value bias, const Factor &factor,
   return op.getX();
 }
 
-namespace {
-/// The limits of a Clip as its quantizer rounds them, less the zero point.
-struct Limits {
-  int64_t low, high;
-  /// Whether no byte is beyond them.
-  bool isWide;
-};
-
-/// What may stand behind a product: a Relu or Clip, then a quantizer, each the
-/// only reader of what it reads.
-struct Behind {
-  Operation *activation = nullptr;
-  onnx::QuantizeLinearOp quantizer;
-  Factor scale;
-  std::optional<Limits> limits;
-};
-} // namespace
-
 /// The number of a constant of one element; `otherwise` if it is left out.
 static std::optional<double> readLimit(Value value, double otherwise) {
   if (isAbsent(value))
@@ -103,77 +90,70 @@ static std::optional<double> readLimit(Value value, double otherwise) {
 
 /// Rounding keeps the order of numbers, so that what is rounded can be clipped
 /// instead.
-static std::optional<Limits> getLimits(onnx::ClipOp clip,
-                                       onnx::QuantizeLinearOp quantizer,
-                                       const Factor &scale) {
+static std::optional<QuantizedLimits>
+getLimits(onnx::ClipOp clip, onnx::QuantizeLinearOp quantizer,
+          const Factor &scale) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   auto low = readLimit(clip.getMin(), -infinity);
   auto high = readLimit(clip.getMax(), infinity);
-  ElementsAttr zero = onnx::getConstant(quantizer.getYZeroPoint());
-  auto zeros = zero ? onnx::readInts(zero, 1) : std::nullopt;
-  if (!low || !high || !zeros || zeros->size() != 1)
+  std::optional<int64_t> zero = readInteger(quantizer.getYZeroPoint());
+  if (!low || !high || !zero)
     return std::nullopt;
   auto type = cast<RankedTensorType>(quantizer.getY().getType());
   QuantType stored = {8, !type.getElementType().isUnsignedInteger()};
-  ScaleAndZeroPoint parameters = {scale.numbers->front(), zeros->front()};
+  ScaleAndZeroPoint parameters = {scale.numbers->front(), *zero};
   auto quantize = [&](double limit) {
     if (std::isinf(limit))
-      return limit < 0 ? stored.min() : stored.max();
-    return quantizeValue(limit, parameters, stored);
+      return limit;
+    return static_cast<double>(quantizeValue(limit, parameters, stored) -
+                               *zero);
   };
-  int64_t least = quantize(*low), most = quantize(*high);
-  return Limits{least - zeros->front(), most - zeros->front(),
-                least == stored.min() && most == stored.max()};
+  return QuantizedLimits{quantize(*low), quantize(*high)};
 }
 
-static std::optional<Behind> getBehind(Value real) {
-  Behind behind;
-  if (!real.hasOneUse())
-    return std::nullopt;
+QdqOutput::QdqOutput(Operation *op, Value floatBias)
+    : op(op), floatBias(floatBias) {
+  Value real = op->getResult(0);
+  if (!isAbsent(floatBias) || !real.hasOneUse())
+    return;
   Operation *next = *real.user_begin();
   if (isa<onnx::ReluOp, onnx::ClipOp>(next) && next->getOperand(0) == real) {
-    behind.activation = next;
+    activation = next;
     real = next->getResult(0);
     if (!real.hasOneUse())
-      return std::nullopt;
+      return;
   }
-  auto quantizer = dyn_cast<onnx::QuantizeLinearOp>(*real.user_begin());
-  if (!quantizer || quantizer.getX() != real || quantizer.getBlockSize() != 0 ||
-      quantizer.getPrecision() != 0 || isAbsent(quantizer.getYZeroPoint()) ||
-      !isByte(quantizer.getY()) || !isSingle(quantizer.getYScale()))
-    return std::nullopt;
-  behind.quantizer = quantizer;
-  behind.scale = readFactor(quantizer.getYScale());
-  if (!behind.scale.numbers)
-    return std::nullopt;
-  if (auto clip = dyn_cast_if_present<onnx::ClipOp>(behind.activation)) {
-    behind.limits = getLimits(clip, quantizer, behind.scale);
-    if (!behind.limits)
-      return std::nullopt;
+  auto found = dyn_cast<onnx::QuantizeLinearOp>(*real.user_begin());
+  if (!found || found.getX() != real || found.getBlockSize() != 0 ||
+      found.getPrecision() != 0 || isAbsent(found.getYZeroPoint()) ||
+      !hasIntegers(found.getY(), 8) || !isSingle(found.getYScale()))
+    return;
+  scale = readFactor(found.getYScale());
+  if (!scale.numbers)
+    return;
+  if (auto clip = dyn_cast_if_present<onnx::ClipOp>(activation)) {
+    limits = getLimits(clip, found, scale);
+    if (!limits)
+      return;
+  } else if (activation) {
+    limits = {0, std::numeric_limits<double>::infinity()};
   }
-  return behind;
+  quantizer = found;
 }
 
-/// Numbers that become bytes, kept between limits where those are narrower than
-/// the type. The limits are whole: it doesn't matter that they come before
-/// rounding.
-static Value clipNumbers(ImplicitLocOpBuilder &b, Operation *op, Value numbers,
-                         const Limits &limits) {
-  if (limits.isWide)
-    return numbers;
-  auto constant = [&](int64_t limit) {
-    auto number = static_cast<float>(limit);
-    ArrayRef<char> bytes(reinterpret_cast<const char *>(&number),
-                         sizeof number);
-    return makeConstant(b, RankedTensorType::get({}, b.getF32Type()), bytes,
-                        "limit");
+RequantizationFn QdqOutput::getRequantization(const FactorFn &factor) const {
+  if (!isQuantized())
+    return {};
+  return [this, factor](ImplicitLocOpBuilder &b) {
+    onnx::QuantizeLinearOp to = quantizer;
+    return Requantization{divide(b, op, factor(b), scale), to.getYZeroPoint(),
+                          limits};
   };
-  return makeMapped(b, op, onnx::ClipOp::getOperationName(),
-                    {numbers, constant(limits.low), constant(limits.high)});
 }
 
-bool kernels::hasQuantizerBehind(Value real) {
-  return getBehind(real).has_value();
+void QdqOutput::moveTo(PatternRewriter &rewriter) const {
+  if (isQuantized())
+    rewriter.setInsertionPoint(quantizer);
 }
 
 /// [.., W, merged * C] as [.., W * merged, C].
@@ -183,11 +163,8 @@ static Value splitColumns(ImplicitLocOpBuilder &b, Operation *op, Value value,
   SmallVector<int64_t> shape(type.getShape());
   shape[shape.size() - 2] *= merged;
   shape.back() /= merged;
-  ArrayRef<char> bytes(reinterpret_cast<const char *>(shape.data()),
-                       shape.size() * sizeof(int64_t));
-  auto count = static_cast<int64_t>(shape.size());
-  Value sizes = makeConstant(b, RankedTensorType::get(count, b.getI64Type()),
-                             bytes, "sizes");
+  Value sizes = makeNumbers<int64_t>(b, static_cast<int64_t>(shape.size()),
+                                     b.getI64Type(), shape, "sizes");
   OperationState state(b.getLoc(), onnx::ReshapeOp::getOperationName(),
                        {value, sizes}, type.clone(shape));
   if (Attribute name = op->getAttr(onnx::nodeNameAttr))
@@ -195,33 +172,25 @@ static Value splitColumns(ImplicitLocOpBuilder &b, Operation *op, Value value,
   return b.create(state)->getResult(0);
 }
 
-void kernels::finishIsland(PatternRewriter &rewriter, Operation *op, Value sums,
-                           Factor factor, Value bias, bool isConvolution,
-                           int64_t merged) {
+void QdqOutput::replace(PatternRewriter &rewriter, Value result,
+                        const FactorFn &factor, bool isConvolution,
+                        int64_t merged) {
   ImplicitLocOpBuilder b(op->getLoc(), rewriter);
-  std::optional<Behind> behind = getBehind(op->getResult(0));
-  auto place = [&](Value value, Value result) {
-    if (merged > 1)
-      value = splitColumns(b, op, value, merged);
-    return castLike(
-        b, op, isConvolution ? toChannelsFirst(b, op, value) : value, result);
-  };
-  if (!behind || !isAbsent(bias)) {
-    Value real = makeReal(b, op, sums, factor, bias);
-    return rewriter.replaceOp(op, place(real, op->getResult(0)));
-  }
-  onnx::QuantizeLinearOp quantizer = behind->quantizer;
-  // Its zero point may be defined behind the product.
-  b.setInsertionPoint(quantizer);
-  Value real = makeReal(b, op, sums, divide(b, op, factor, behind->scale));
-  if (isa_and_present<onnx::ReluOp>(behind->activation))
-    real = makeMapped(b, op, onnx::ReluOp::getOperationName(), real);
-  else if (behind->limits)
-    real = clipNumbers(b, op, real, *behind->limits);
-  Value rounded = makeRounded(b, op, real, quantizer.getYZeroPoint());
-  rewriter.replaceOp(quantizer, place(rounded, quantizer.getY()));
-  if (behind->activation)
-    rewriter.eraseOp(behind->activation);
+  if (!isQuantized())
+    result = makeReal(b, op, result, factor(b), floatBias);
+  if (merged > 1)
+    result = splitColumns(b, op, result, merged);
+  if (isConvolution)
+    result = toChannelsFirst(b, op, result);
+  Value replaced = op->getResult(0);
+  if (isQuantized())
+    replaced = quantizer.getY();
+  result = castLike(b, op, result, replaced);
+  rewriter.replaceOp(replaced.getDefiningOp(), result);
+  if (!isQuantized())
+    return;
+  if (activation)
+    rewriter.eraseOp(activation);
   rewriter.eraseOp(op);
 }
 
@@ -232,14 +201,14 @@ bool kernels::isVectorBias(Value bias, int64_t columns) {
 }
 
 namespace {
-struct ConvIsland : OpRewritePattern<onnx::ConvOp> {
+struct ConvQdq : OpRewritePattern<onnx::ConvOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::ConvOp op,
                                 PatternRewriter &rewriter) const override {
     auto x = getDequantized(op.getX()), w = getDequantizedWeights(op.getW());
     if (!x || !w || !x->hasOneScale() || (!w->hasOneScale() && w->axis != 0))
       return rewriter.notifyMatchFailure(op, "its operands aren't quantized");
-    auto type = dyn_cast<RankedTensorType>(w->bytes.getType());
+    auto type = dyn_cast<RankedTensorType>(w->stored.getType());
     if (!type || type.getRank() < 3)
       return rewriter.notifyMatchFailure(op, "its weights aren't constant");
     int64_t columns = type.getDimSize(0);
@@ -252,15 +221,19 @@ struct ConvIsland : OpRewritePattern<onnx::ConvOp> {
     if (hasBias && x->scale.numbers && w->scale.numbers)
       bias = getIntegerBias(op.getB(), multiply(b, op, x->scale, w->scale),
                             columns);
-    FailureOr<Value> sums = makeConvolutionSums(
+    auto getFactor = [&](ImplicitLocOpBuilder &b) {
+      return multiply(b, op, x->scale, w->scale);
+    };
+    QdqOutput output(op, bias || !hasBias ? Value() : op.getB());
+    output.moveTo(rewriter);
+    FailureOr<Value> result = makeConvolutionSums(
         rewriter, op,
-        {x->bytes, x->zero, w->bytes, w->zero, bias,
-         static_cast<int64_t>(op.getGroup()), /*isLast=*/false});
-    if (failed(sums))
+        {x->stored, x->zero, w->stored, w->zero, bias,
+         static_cast<int64_t>(op.getGroup()), /*isLast=*/false,
+         output.getRequantization(getFactor)});
+    if (failed(result))
       return failure();
-    finishIsland(rewriter, op, *sums, multiply(b, op, x->scale, w->scale),
-                 bias || !hasBias ? Value() : op.getB(),
-                 /*isConvolution=*/true);
+    output.replace(rewriter, *result, getFactor, /*isConvolution=*/true);
     return success();
   }
 };
@@ -276,7 +249,7 @@ static LogicalResult rewriteProduct(PatternRewriter &rewriter, Operation *op,
       (!w->hasOneScale() && w->axis != columnAxis))
     return rewriter.notifyMatchFailure(op, "its operands aren't quantized");
   auto input = dyn_cast<RankedTensorType>(left.getType());
-  auto weights = readMatrix(w->bytes, w->zero, isTransposed);
+  auto weights = readMatrix(w->stored, w->zero, isTransposed);
   if (!input || !weights || weights->columns < 2 || input.getRank() < 2 ||
       input.getShape().back() != weights->depth ||
       (!isAbsent(x->zero) && !isSingle(x->zero)))
@@ -287,16 +260,26 @@ static LogicalResult rewriteProduct(PatternRewriter &rewriter, Operation *op,
     return rewriter.notifyMatchFailure(op, "its addend is no plain vector");
 
   ImplicitLocOpBuilder b(op->getLoc(), rewriter);
-  Factor factor = multiply(b, op, x->scale, w->scale);
-  Value bias = hasBias && alpha == 1.0f
-                   ? getIntegerBias(addend, factor, columns)
-                   : Value();
-  if (alpha != 1.0f)
-    factor = multiply(b, op, factor, makeFactor(alpha));
-  Value sums =
-      makeSums(b, op, {x->bytes, x->zero, std::move(*weights), {}, bias});
-  finishIsland(rewriter, op, sums, factor, bias || !hasBias ? Value() : addend,
-               /*isConvolution=*/false);
+  // Only numbers that are known can be those of a bias; no op is made yet.
+  Value bias;
+  if (hasBias && alpha == 1.0f && x->scale.numbers && w->scale.numbers)
+    bias = getIntegerBias(addend, multiply(b, op, x->scale, w->scale), columns);
+  auto getFactor = [&](ImplicitLocOpBuilder &b) {
+    Factor factor = multiply(b, op, x->scale, w->scale);
+    return alpha == 1.0f ? factor : multiply(b, op, factor, makeFactor(alpha));
+  };
+  QdqOutput output(op, bias || !hasBias ? Value() : addend);
+  output.moveTo(rewriter);
+  b.setInsertionPoint(rewriter.getInsertionBlock(),
+                      rewriter.getInsertionPoint());
+  Value result = makeSums(b, op,
+                          {x->stored,
+                           x->zero,
+                           std::move(*weights),
+                           {},
+                           bias,
+                           output.getRequantization(getFactor)});
+  output.replace(rewriter, result, getFactor, /*isConvolution=*/false);
   return success();
 }
 
@@ -306,31 +289,36 @@ static LogicalResult rewriteActivations(PatternRewriter &rewriter,
   auto x = getDequantized(op.getA()), w = getDequantized(op.getB());
   if (!x || !w || !x->hasOneScale() || !w->hasOneScale())
     return rewriter.notifyMatchFailure(op, "its operands aren't quantized");
-  FailureOr<Value> sums =
-      makeActivationSums(rewriter, op, {x->bytes, x->zero, w->bytes, w->zero});
-  if (failed(sums))
+  auto getFactor = [&](ImplicitLocOpBuilder &b) {
+    return multiply(b, op, x->scale, w->scale);
+  };
+  QdqOutput output(op, /*floatBias=*/{});
+  output.moveTo(rewriter);
+  FailureOr<Value> result =
+      makeActivationSums(rewriter, op,
+                         {x->stored, x->zero, w->stored, w->zero,
+                          output.getRequantization(getFactor)});
+  if (failed(result))
     return failure();
-  ImplicitLocOpBuilder b(op->getLoc(), rewriter);
-  finishIsland(rewriter, op, *sums, multiply(b, op, x->scale, w->scale),
-               /*bias=*/{}, /*isConvolution=*/false);
+  output.replace(rewriter, *result, getFactor, /*isConvolution=*/false);
   return success();
 }
 
 namespace {
-struct MatMulIsland : OpRewritePattern<onnx::MatMulOp> {
+struct MatMulQdq : OpRewritePattern<onnx::MatMulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::MatMulOp op,
                                 PatternRewriter &rewriter) const override {
     auto w = getDequantizedWeights(op.getB());
-    if (w && !(isa<RankedTensorType>(w->bytes.getType()) &&
-               cast<RankedTensorType>(w->bytes.getType()).getRank() == 2 &&
-               readElements(w->bytes)))
+    if (w && !(isa<RankedTensorType>(w->stored.getType()) &&
+               cast<RankedTensorType>(w->stored.getType()).getRank() == 2 &&
+               readElements(w->stored)))
       return rewriteActivations(rewriter, op);
     return rewriteProduct(rewriter, op, op.getA(), op.getB(), false, {}, 1, 1);
   }
 };
 
-struct GemmIsland : OpRewritePattern<onnx::GemmOp> {
+struct GemmQdq : OpRewritePattern<onnx::GemmOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::GemmOp op,
                                 PatternRewriter &rewriter) const override {
@@ -343,7 +331,7 @@ struct GemmIsland : OpRewritePattern<onnx::GemmOp> {
 };
 } // namespace
 
-void kernels::addQuantizedIslandPatterns(RewritePatternSet &patterns) {
-  patterns.add<ConvIsland, MatMulIsland, GemmIsland>(patterns.getContext());
-  addTransposedIslandPatterns(patterns);
+void kernels::addQdqPatterns(RewritePatternSet &patterns) {
+  patterns.add<ConvQdq, MatMulQdq, GemmQdq>(patterns.getContext());
+  addTransposedQdqPatterns(patterns);
 }

@@ -1,7 +1,7 @@
-// Divisions whose quotient is rounded to a byte, as multiplications.
+// Divisions by a scale before a requantization, as multiplications.
 
-#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_ROUNDEDDIVISIONS_H
-#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_ROUNDEDDIVISIONS_H
+#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_RECIPROCALSCALE_H
+#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_RECIPROCALSCALE_H
 
 #include "mlir/IR/Block.h"
 #include <cstdint>
@@ -21,10 +21,10 @@ struct TwoPartReciprocal {
 std::optional<TwoPartReciprocal> findReciprocal(float scale, int64_t least,
                                                 int64_t most);
 
-/// Multiplies in place of dividing by a constant wherever a block rounds the
-/// quotient and clamps it; tells how often.
-int64_t multiplyRounded(mlir::Block &block);
+/// Multiplies in place of dividing by a constant wherever a block requantizes
+/// the quotient; tells how often.
+int64_t multiplyByReciprocals(mlir::Block &block);
 
 } // namespace onnxquant::kernels
 
-#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_ROUNDEDDIVISIONS_H
+#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_RECIPROCALSCALE_H

@@ -1,7 +1,7 @@
 // Operands of epilogues and elementwise bodies that are one constant.
 
-#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_CONSTANTEXTRAS_H
-#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_CONSTANTEXTRAS_H
+#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_EPILOGUECONSTANTS_H
+#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_EPILOGUECONSTANTS_H
 
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -16,4 +16,4 @@ int64_t foldConstantInputs(mlir::linalg::GenericOp generic);
 
 } // namespace onnxquant::kernels
 
-#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_CONSTANTEXTRAS_H
+#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_EPILOGUECONSTANTS_H

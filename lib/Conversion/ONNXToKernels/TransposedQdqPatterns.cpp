@@ -1,11 +1,11 @@
-// Transposed convolutions between dequantizers: one contraction of integers per
+// QDQ patterns of transposed convolutions: one contraction of integers per
 // phase of the strides. Taps that a phase lacks have weights of zero, so every
 // stride and pad has its phases. Where the last dimension's windows lie side by
 // side, its phases are columns of one contraction: places of the output that
 // are neighbours, computed from the same place of the input.
 
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
-#include "QuantizedIslands.h"
+#include "QdqPatterns.h"
 #include "TransposedWindow.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <limits>
@@ -25,12 +25,18 @@ struct TransposedSums {
   ArrayRef<int64_t> shape;
   Value bias;
   ArrayRef<TransposedDim> dims;
+  /// What all phases are requantized to; none if they aren't.
+  std::optional<Requantization> requantization;
 
   Value make() {
+    Type element = getSumType(input, weights);
+    if (requantization)
+      element = cast<RankedTensorType>(requantization->zeroPoint.getType())
+                    .getElementType();
     Value sums = makeEmpty(b,
                            getTransposedSizes(b, node, input, dims,
                                               weights.groups * weights.columns),
-                           getSumType(input, weights));
+                           element);
     forEachPhase(dims, [&](ArrayRef<int64_t> r) { sums = addPhase(sums, r); });
     return sums;
   }
@@ -51,9 +57,12 @@ private:
                   (taken.groups * taken.columns);
     Value slice = tensor::ExtractSliceOp::create(b, sums, place.offsets,
                                                  place.sizes, place.strides);
-    Value part = makeSums(
-        b, node,
-        {input, inputZero, std::move(taken), place.window, bias, slice});
+    RequantizationFn to;
+    if (requantization)
+      to = [&](ImplicitLocOpBuilder &) { return *requantization; };
+    Value part = makeSums(b, node,
+                          {input, inputZero, std::move(taken), place.window,
+                           bias, to, slice, getSumType(input, weights)});
     return tensor::InsertSliceOp::create(b, part, sums, place.offsets,
                                          place.sizes, place.strides);
   }
@@ -78,18 +87,17 @@ static constexpr int64_t fewColumns = 8;
 /// worth it.
 static int64_t countMerged(onnx::ConvTransposeOp op, const Dequantized &x,
                            const Factor &factor, Value bias,
-                           ArrayRef<TransposedDim> dims) {
+                           ArrayRef<TransposedDim> dims, bool isQuantized) {
   const TransposedDim &last = dims.back();
   auto type = cast<RankedTensorType>(op.getY().getType());
   bool isSideBySide = last.kernel == last.stride && last.dilation == 1 &&
                       last.pad == 0 && last.extra == 0;
   if (!isSideBySide || last.stride == 1 || op.getGroup() != 1 ||
-      !type.hasStaticShape() || !isByte(x.bytes) ||
+      !type.hasStaticShape() || !hasIntegers(x.stored, 8) ||
       (!factor.numbers && !isSingle(factor.value)) ||
       (!isAbsent(op.getB()) && (!bias || !onnx::getConstant(bias))))
     return 1;
-  bool isWorthIt =
-      hasQuantizerBehind(op.getY()) || type.getDimSize(1) < fewColumns;
+  bool isWorthIt = isQuantized || type.getDimSize(1) < fewColumns;
   return isWorthIt ? last.stride : 1;
 }
 
@@ -122,17 +130,13 @@ static Value repeatBias(ImplicitLocOpBuilder &b, Value bias, int64_t count) {
   SmallVector<int32_t> repeated;
   for (int64_t i = 0; i < count; ++i)
     repeated.append(numbers->begin(), numbers->end());
-  ArrayRef<char> bytes(reinterpret_cast<const char *>(repeated.data()),
-                       repeated.size() * sizeof(int32_t));
-  return makeConstant(
-      b,
-      RankedTensorType::get(
-          static_cast<int64_t>(repeated.size()),
-          cast<RankedTensorType>(bias.getType()).getElementType()),
-      bytes, "bias");
+  return makeNumbers<int32_t>(
+      b, static_cast<int64_t>(repeated.size()),
+      cast<RankedTensorType>(bias.getType()).getElementType(), repeated,
+      "bias");
 }
 
-struct ConvTransposeIsland : OpRewritePattern<onnx::ConvTransposeOp> {
+struct ConvTransposeQdq : OpRewritePattern<onnx::ConvTransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(onnx::ConvTransposeOp op,
                                 PatternRewriter &rewriter) const override {
@@ -143,11 +147,11 @@ struct ConvTransposeIsland : OpRewritePattern<onnx::ConvTransposeOp> {
       return rewriter.notifyMatchFailure(op, "its operands aren't quantized");
     auto input = dyn_cast<RankedTensorType>(op.getX().getType());
     int64_t group = op.getGroup();
-    auto weights = readTransposedFilters(w->bytes, w->zero, group);
+    auto weights = readTransposedFilters(w->stored, w->zero, group);
     if (!weights)
       return rewriter.notifyMatchFailure(op, "its weights aren't constant");
     SmallVector<int64_t> shape(
-        cast<RankedTensorType>(w->bytes.getType()).getShape());
+        cast<RankedTensorType>(w->stored.getType()).getShape());
     if (!input || static_cast<int64_t>(shape.size()) != input.getRank() ||
         shape[0] != input.getDimSize(1) ||
         !isa<RankedTensorType>(op.getY().getType()))
@@ -161,26 +165,37 @@ struct ConvTransposeIsland : OpRewritePattern<onnx::ConvTransposeOp> {
       return rewriter.notifyMatchFailure(op, "its output's sizes are open");
 
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value bias;
+    if (hasBias && x->scale.numbers && w->scale.numbers)
+      bias = getIntegerBias(
+          op.getB(),
+          repeatForGroups(multiply(b, op, x->scale, w->scale), group), columns);
+    QdqOutput output(op, bias || !hasBias ? Value() : op.getB());
+    output.moveTo(rewriter);
+    b.setInsertionPoint(rewriter.getInsertionBlock(),
+                        rewriter.getInsertionPoint());
     Factor factor = repeatForGroups(multiply(b, op, x->scale, w->scale), group);
-    Value bias = hasBias ? getIntegerBias(op.getB(), factor, columns) : Value();
-    int64_t merged = countMerged(op, *x, factor, bias, *dims);
+    int64_t merged =
+        countMerged(op, *x, factor, bias, *dims, output.isQuantized());
     if (merged > 1) {
       mergeColumns(*weights, shape);
       factor = repeatForGroups(factor, merged);
       bias = repeatBias(b, bias, merged);
       dims->back() = {1, 1, 1, 0, 0};
     }
-    TransposedSums sums = {b,       op,       toChannelsLast(b, op, x->bytes),
+    auto getFactor = [&](ImplicitLocOpBuilder &) { return factor; };
+    TransposedSums sums = {b,       op,       toChannelsLast(b, op, x->stored),
                            x->zero, *weights, shape,
-                           bias,    *dims};
-    finishIsland(rewriter, op, sums.make(), factor,
-                 bias || !hasBias ? Value() : op.getB(),
-                 /*isConvolution=*/true, merged);
+                           bias,    *dims,    {}};
+    if (RequantizationFn to = output.getRequantization(getFactor))
+      sums.requantization = to(b);
+    output.replace(rewriter, sums.make(), getFactor, /*isConvolution=*/true,
+                   merged);
     return success();
   }
 };
 } // namespace
 
-void kernels::addTransposedIslandPatterns(RewritePatternSet &patterns) {
-  patterns.add<ConvTransposeIsland>(patterns.getContext());
+void kernels::addTransposedQdqPatterns(RewritePatternSet &patterns) {
+  patterns.add<ConvTransposeQdq>(patterns.getContext());
 }
