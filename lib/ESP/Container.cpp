@@ -50,7 +50,7 @@ static StringRef magicOf(ArrayRef<char> bytes) {
 static llvm::Error readEntry(ArrayRef<char> bytes, Entry &entry,
                              const std::optional<Key> &key) {
   StringRef magic = magicOf(bytes);
-  if (magic != "EDL1" && magic != "EDL2")
+  if (bytes.size() >= 4 && magic != "EDL1" && magic != "EDL2")
     return fail("is no ESP-DL model: it begins with none of EDL1, EDL2, PDL1, "
                 "PDL2 and PDL3");
   entry.magic = magic.str();
@@ -109,6 +109,7 @@ static llvm::Error readEntries(ArrayRef<char> bytes, size_t at,
   if (count > (bytes.size() - at - 4) / 12)
     return fail("is truncated: it can't hold the %u models that it says",
                 count);
+  size_t held = 0;
   for (uint32_t i = 0; i < count; ++i) {
     size_t row = at + 4 + 12 * size_t(i);
     uint64_t data = wordAt(bytes, row), name = wordAt(bytes, row + 4),
@@ -120,6 +121,11 @@ static llvm::Error readEntries(ArrayRef<char> bytes, size_t at,
     if (llvm::Error error = readEntry(bytes.drop_front(data), entry, key))
       return fail("model %u ('%s') %s", i, entry.name.c_str(),
                   llvm::toString(std::move(error)).c_str());
+    // Many entries that show the same bytes would be very much of a small file.
+    held += entry.bytes + length;
+    if (held > bytes.size())
+      return fail("model %u ('%s') lies where others do", i,
+                  entry.name.c_str());
   }
   return llvm::Error::success();
 }

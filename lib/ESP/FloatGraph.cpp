@@ -27,11 +27,6 @@ static int32_t typeNumber(mlir::Type type) {
   return Undefined;
 }
 
-template <typename T> static void append(std::vector<char> &bytes, T value) {
-  auto *raw = reinterpret_cast<const char *>(&value);
-  bytes.insert(bytes.end(), raw, raw + sizeof(T));
-}
-
 namespace {
 
 class FloatImporter {
@@ -84,7 +79,7 @@ llvm::Error FloatImporter::constant(mlir::Operation &op, Model &model) {
     if (!values)
       return llvm::createStringError("constant '" + name + "' can't be read");
     for (double number : *values)
-      append(tensor.data, static_cast<float>(number));
+      appendElement(tensor.data, static_cast<float>(number));
     return llvm::Error::success();
   }
   tensor.type = Int64;
@@ -92,7 +87,7 @@ llvm::Error FloatImporter::constant(mlir::Operation &op, Model &model) {
   if (!values)
     return llvm::createStringError("constant '" + name + "' can't be read");
   for (int64_t number : *values)
-    append(tensor.data, number);
+    appendElement(tensor.data, number);
   return llvm::Error::success();
 }
 
@@ -114,9 +109,8 @@ llvm::Error FloatImporter::attribute(mlir::NamedAttribute from, Node &node) {
       if (auto number = llvm::dyn_cast<mlir::IntegerAttr>(entry))
         numbers.push_back(number.getValue().getSExtValue());
     if (numbers.size() != list.size())
-      return llvm::createStringError("node '" + node.name + "' (" +
-                                     node.opType + ") has attribute '" +
-                                     name.str() + "' of a kind ESP-DL lacks");
+      return nodeError(node,
+                       "has attribute '" + name + "' of a kind ESP-DL lacks");
     node.setInts(name, numbers);
   }
   return llvm::Error::success();
@@ -134,8 +128,7 @@ llvm::Error FloatImporter::node(mlir::Operation &op, Model &model) {
   if (interface && !interface.getOnnxDomain().empty())
     made.domain = interface.getOnnxDomain().str();
   if (op.getNumRegions())
-    return llvm::createStringError("node '" + made.name + "' (" + made.opType +
-                                   ") has a subgraph, which ESP-DL lacks");
+    return nodeError(made, "has a subgraph, which ESP-DL lacks");
   for (mlir::Value operand : op.getOperands())
     made.inputs.push_back(names.lookup(operand));
   while (!made.inputs.empty() && made.inputs.back().empty())

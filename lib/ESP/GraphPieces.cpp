@@ -1,6 +1,8 @@
 // Pieces of graphs that several writers need.
 
 #include "GraphPieces.h"
+#include "OnnxQuant/Import/Import.h"
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace onnxquant;
@@ -99,4 +101,68 @@ Term esp::insertZeros(OnnxGraph &graph, Term x, Dims strides, Dims extra) {
       pad(axis, target - x.dims[axis]);
   }
   return x;
+}
+
+Term esp::rootMeanSquareNorm(OnnxGraph &graph, const Term &x, int64_t axis,
+                             float epsilon) {
+  Dims axes, dims = x.dims;
+  for (int64_t i = std::max<int64_t>(axis, 0); i < x.rank(); ++i) {
+    axes.push_back(i);
+    dims[i] = 1;
+  }
+  Term mean = graph.node("ReduceMean",
+                         {graph.binary("Mul", x, x),
+                          graph.ints(Int64, {int64_t(axes.size())}, axes)},
+                         Float, dims);
+  Term root = graph.unary(
+      "Sqrt", graph.binary("Add", mean, graph.number(Float, epsilon)));
+  return graph.binary("Div", x, root);
+}
+
+llvm::Expected<Dims> esp::permutationOf(const Node &node, int64_t rank) {
+  Dims order = node.getInts("perm");
+  if (order.empty())
+    for (int64_t i = rank; i-- > 0;)
+      order.push_back(i);
+  std::vector<bool> seen(rank);
+  bool isOrder = int64_t(order.size()) == rank;
+  for (int64_t &axis : order) {
+    axis = axis < 0 ? axis + rank : axis;
+    isOrder = isOrder && axis >= 0 && axis < rank && !seen[axis];
+    if (isOrder)
+      seen[axis] = true;
+  }
+  if (!isOrder)
+    return nodeError(node, "has a perm that isn't an order of its axes");
+  return order;
+}
+
+Settings esp::settingsOf(const Node &node, llvm::StringRef leftOut) {
+  Settings list;
+  for (const Attribute &attribute : node.attributes) {
+    llvm::StringRef name = attribute.name;
+    // What the device's nodes have beyond ONNX's, and what fusion notes.
+    if (name == "quant_type" || name == "lut" || name == "gate_exponent" ||
+        name.starts_with("activation") || name == leftOut)
+      continue;
+    if (attribute.kind == Attribute::IntKind)
+      list.emplace_back(name, attribute.i);
+    else if (attribute.kind == Attribute::FloatKind)
+      list.emplace_back(name, attribute.f);
+    else if (attribute.kind == Attribute::StringKind)
+      list.emplace_back(name, attribute.s);
+    else if (attribute.kind == Attribute::IntsKind)
+      list.emplace_back(name, attribute.ints);
+  }
+  return list;
+}
+
+mlir::OwningOpRef<mlir::ModuleOp>
+esp::importGraph(llvm::Expected<std::string> bytes, llvm::StringRef name,
+                 mlir::MLIRContext *context) {
+  if (bytes)
+    return importModel({bytes->data(), bytes->size()}, name, "", context);
+  mlir::emitError(mlir::FileLineColLoc::get(context, name, 0, 0))
+      << llvm::toString(bytes.takeError());
+  return {};
 }

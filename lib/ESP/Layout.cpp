@@ -1,4 +1,4 @@
-// Orders of filters.
+// Orders of filters, and of channels.
 
 #include "OnnxQuant/ESP/Layout.h"
 
@@ -52,4 +52,20 @@ std::string esp::layoutName(const FilterShape &shape, int64_t block,
   std::string size = std::to_string(block);
   std::string name = "(N/" + size + ")" + window + "C" + size;
   return shape.outputs % block ? name + "_UNALIGNED" : name;
+}
+
+std::vector<char> esp::transposedBytes(llvm::ArrayRef<char> data,
+                                       unsigned width, int64_t outer,
+                                       int64_t rows) {
+  std::vector<char> moved;
+  moved.reserve(data.size());
+  int64_t block = outer ? data.size() / width / outer : 0,
+          columns = rows ? block / rows : 0;
+  for (int64_t first = 0; first < outer * block; first += block)
+    for (int64_t column = 0; column < columns; ++column)
+      for (int64_t row = 0; row < rows; ++row) {
+        auto *at = data.data() + (first + row * columns + column) * width;
+        moved.insert(moved.end(), at, at + width);
+      }
+  return moved;
 }

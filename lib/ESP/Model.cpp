@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 #include <cstring>
 
@@ -20,10 +21,13 @@ std::string esp::nameOf(int32_t type) {
   return bytesOf(type) ? typeName(type) : "type " + std::to_string(type);
 }
 
-int64_t Tensor::numElements() const {
+int64_t esp::elementCount(llvm::ArrayRef<int64_t> dims) {
   int64_t count = 1;
+  if (llvm::is_contained(dims, 0))
+    return 0;
   for (int64_t dim : dims)
-    count *= dim;
+    if (llvm::MulOverflow(count, dim, count))
+      return INT64_MAX;
   return count;
 }
 
@@ -72,6 +76,11 @@ llvm::StringRef Tensor::layout() const {
 //===----------------------------------------------------------------------===//
 // Nodes
 //===----------------------------------------------------------------------===//
+
+llvm::Error esp::nodeError(const Node &node, const llvm::Twine &message) {
+  return llvm::createStringError("node '" + node.name + "' (" + node.opType +
+                                 ") " + message.str());
+}
 
 const Attribute *Node::find(llvm::StringRef name) const {
   for (const Attribute &attribute : attributes)

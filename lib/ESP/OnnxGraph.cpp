@@ -13,13 +13,6 @@ using llvm::StringRef;
 
 static constexpr int64_t opset = 21, irVersion = 10;
 
-int64_t Term::numElements() const {
-  int64_t count = 1;
-  for (int64_t dim : dims)
-    count *= dim;
-  return count;
-}
-
 bool esp::broadcast(const Dims &a, const Dims &b, Dims &result) {
   result.assign(std::max(a.size(), b.size()), 1);
   for (const Dims *dims : {&a, &b})

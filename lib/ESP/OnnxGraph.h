@@ -27,7 +27,7 @@ struct Term {
 
   explicit operator bool() const { return !name.empty(); }
   int64_t rank() const { return dims.size(); }
-  int64_t numElements() const;
+  int64_t numElements() const { return elementCount(dims); }
 };
 
 /// Attributes of a node that is made.

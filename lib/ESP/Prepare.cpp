@@ -1,7 +1,7 @@
 // A float model made ready: what the runtime lacks is found, Relu is fused, and
 // a copy with quantized weights is written for calibration.
 
-#include "OnnxGraph.h"
+#include "GraphPieces.h"
 #include "Quantizer.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -266,19 +266,7 @@ std::string esp::writeCalibrationModel(const Model &model,
       else
         inputs.push_back(terms[name]);
     }
-    Settings settings;
-    for (const Attribute &attribute : node.attributes) {
-      if (llvm::StringRef(attribute.name).starts_with("activation"))
-        continue;
-      if (attribute.kind == Attribute::IntKind)
-        settings.emplace_back(attribute.name, attribute.i);
-      else if (attribute.kind == Attribute::FloatKind)
-        settings.emplace_back(attribute.name, attribute.f);
-      else if (attribute.kind == Attribute::StringKind)
-        settings.emplace_back(attribute.name, attribute.s);
-      else
-        settings.emplace_back(attribute.name, attribute.ints);
-    }
+    Settings settings = settingsOf(node);
     std::string activation = node.getString("activation");
     std::vector<Term> made;
     for (const std::string &name : node.outputs) {

@@ -3,9 +3,7 @@
 
 #include "Qdq.h"
 #include "OnnxQuant/ESP/Simulate.h"
-#include "OnnxQuant/Import/Import.h"
 #include "Quantizer.h"
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 
@@ -60,8 +58,7 @@ QdqWriter::Rule QdqWriter::findRule(StringRef op) {
 }
 
 llvm::Error QdqWriter::fail(const llvm::Twine &message) const {
-  return llvm::createStringError("node '" + current->name + "' (" +
-                                 current->opType + ") " + message.str());
+  return nodeError(*current, message);
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,18 +143,10 @@ Term QdqWriter::constant(const Tensor &tensor, bool isLast) {
   Tensor moved = tensor;
   if (isLast && tensor.dims.size() > 2) {
     moved.dims = channelsSecondDims(tensor.dims);
-    moved.data.clear();
-    int64_t outer = moved.dims[0], channels = moved.dims[1],
-            places =
-                tensor.numElements() / std::max<int64_t>(outer * channels, 1);
-    unsigned width = bytesOf(tensor.type);
-    for (int64_t n = 0; n < outer; ++n)
-      for (int64_t c = 0; c < channels; ++c)
-        for (int64_t p = 0; p < places; ++p) {
-          auto at =
-              tensor.data.begin() + ((n * places + p) * channels + c) * width;
-          moved.data.insert(moved.data.end(), at, at + width);
-        }
+    int64_t outer = moved.dims[0], channels = moved.dims[1];
+    moved.data = transposedBytes(tensor.data, bytesOf(tensor.type), outer,
+                                 tensor.numElements() /
+                                     std::max<int64_t>(outer * channels, 1));
   }
   if (!isQuantized)
     return graph.constant(moved.type, moved.dims, moved.data);
@@ -202,26 +191,6 @@ void QdqWriter::finish(Term term, bool isLast, size_t index) {
   if (isQuantized(value))
     real = quantizers(real, *value);
   reals[name] = {real, isLast && real.rank() > 2};
-}
-
-Settings QdqWriter::settings(ArrayRef<StringRef> leftOut) const {
-  static constexpr llvm::StringLiteral own[] = {"quant_type", "activation",
-                                                "lut", "gate_exponent"};
-  Settings list;
-  for (const Attribute &attribute : current->attributes) {
-    StringRef name = attribute.name;
-    if (llvm::is_contained(own, name) || llvm::is_contained(leftOut, name))
-      continue;
-    if (attribute.kind == Attribute::IntKind)
-      list.emplace_back(name, attribute.i);
-    else if (attribute.kind == Attribute::FloatKind)
-      list.emplace_back(name, attribute.f);
-    else if (attribute.kind == Attribute::StringKind)
-      list.emplace_back(name, attribute.s);
-    else if (attribute.kind == Attribute::IntsKind)
-      list.emplace_back(name, attribute.ints);
-  }
-  return list;
 }
 
 //===----------------------------------------------------------------------===//
@@ -327,11 +296,5 @@ mlir::OwningOpRef<mlir::ModuleOp> esp::importQdq(const Model &model,
                                                  const Chip &chip,
                                                  StringRef name,
                                                  mlir::MLIRContext *context) {
-  auto bytes = writeQdq(model, chip);
-  if (!bytes) {
-    mlir::emitError(mlir::FileLineColLoc::get(context, name, 0, 0))
-        << llvm::toString(bytes.takeError());
-    return {};
-  }
-  return importModel({bytes->data(), bytes->size()}, name, "", context);
+  return importGraph(writeQdq(model, chip), name, context);
 }

@@ -6,9 +6,7 @@
 #ifndef ONNXQUANT_LIB_ESP_QDQ_H
 #define ONNXQUANT_LIB_ESP_QDQ_H
 
-#include "OnnxGraph.h"
-#include "OnnxQuant/ESP/Chip.h"
-#include "OnnxQuant/ESP/Layout.h"
+#include "GraphPieces.h"
 #include "llvm/Support/Error.h"
 #include <set>
 
@@ -45,12 +43,16 @@ private:
   /// Constants as they are, dequantized where they have exponents. `isLast`
   /// brings channels second again.
   Term constant(const Tensor &tensor, bool isLast = false);
+  /// The bias of a product, if it has one.
+  void addBias(std::vector<Term> &inputs, int64_t outputs);
   /// Integers of an input or an attribute, as a constant input.
   Term dequantized(llvm::StringRef name, int32_t type, const Dims &dims,
                    llvm::ArrayRef<int64_t> values,
                    llvm::ArrayRef<int64_t> exponents, int64_t axis);
   Dims dimsOf(llvm::StringRef name, bool isLast) const;
-  Settings settings(llvm::ArrayRef<llvm::StringRef> leftOut = {}) const;
+  Settings settings(llvm::StringRef leftOut = "") const {
+    return settingsOf(*current, leftOut);
+  }
 
   /// The output `index`: a term that is given its name, then quantizers.
   void finish(Term term, bool isLast, size_t index = 0);

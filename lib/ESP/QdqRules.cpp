@@ -1,7 +1,6 @@
 // Operators of ESP-DL as ONNX has them. Kernels of images read ONNX's order;
 // functions of single elements keep whatever order there is.
 
-#include "GraphPieces.h"
 #include "Qdq.h"
 #include <cmath>
 
@@ -39,8 +38,19 @@ void QdqWriter::finishProduct(StringRef op, ArrayRef<Term> inputs, bool isLast,
 // Products
 //===----------------------------------------------------------------------===//
 
+void QdqWriter::addBias(std::vector<Term> &inputs, int64_t outputs) {
+  const Tensor *bias = constantOf(2);
+  if (!bias)
+    return;
+  Dims numbers;
+  for (int64_t i = 0; i < bias->numElements(); ++i)
+    numbers.push_back(bias->intAt(i));
+  inputs.push_back(dequantized(bias->name, bias->type, {outputs}, numbers,
+                               bias->exponents, 0));
+}
+
 llvm::Error QdqWriter::conv() {
-  const Tensor *w = constantOf(1), *bias = constantOf(2);
+  const Tensor *w = constantOf(1);
   if (!w || w->dims.size() < 3)
     return fail("expects a constant filter");
   Dims window(w->dims.begin(), w->dims.end() - 2);
@@ -58,19 +68,13 @@ llvm::Error QdqWriter::conv() {
   std::vector<Term> inputs = {
       get(0, true), dequantized(w->name, w->type, dims,
                                 plainFilter(*w, shape, chip), w->exponents, 0)};
-  if (bias) {
-    Dims numbers;
-    for (int64_t i = 0; i < bias->numElements(); ++i)
-      numbers.push_back(bias->intAt(i));
-    inputs.push_back(dequantized(bias->name, bias->type, {shape.outputs},
-                                 numbers, bias->exponents, 0));
-  }
+  addBias(inputs, shape.outputs);
   finishProduct("Conv", inputs, true, settings());
   return llvm::Error::success();
 }
 
 llvm::Error QdqWriter::gemm() {
-  const Tensor *w = constantOf(1), *bias = constantOf(2);
+  const Tensor *w = constantOf(1);
   if (!w || w->dims.size() < 2)
     return fail("expects constant weights");
   FilterShape shape;
@@ -86,13 +90,7 @@ llvm::Error QdqWriter::gemm() {
   std::vector<Term> inputs = {
       flat, dequantized(w->name, w->type, {shape.outputs, shape.inputs},
                         plainFilter(*w, shape, chip), w->exponents, 0)};
-  if (bias) {
-    Dims numbers;
-    for (int64_t i = 0; i < bias->numElements(); ++i)
-      numbers.push_back(bias->intAt(i));
-    inputs.push_back(dequantized(bias->name, bias->type, {shape.outputs},
-                                 numbers, bias->exponents, 0));
-  }
+  addBias(inputs, shape.outputs);
   Settings own = {{"transB", int64_t(1)}};
   if (flat.name == x.name) {
     finishProduct("Gemm", inputs, false, own);
@@ -132,7 +130,7 @@ llvm::Error QdqWriter::window() {
   std::vector<Term> inputs = {get(0, true)};
   for (size_t i = 1; i < current->inputs.size(); ++i)
     inputs.push_back(current->inputs[i].empty() ? Term() : get(i, false));
-  Settings own = settings({"count_include_pad"});
+  Settings own = settings("count_include_pad");
   // The device's mean is of the whole window.
   if (op == "AveragePool")
     own.emplace_back("count_include_pad", int64_t(1));
@@ -274,19 +272,12 @@ llvm::Error QdqWriter::quantizer() {
 //===----------------------------------------------------------------------===//
 
 llvm::Error QdqWriter::transpose() {
-  Dims order = current->getInts("perm");
   const Real &x = reals[current->input(0)];
   int64_t rank = x.term.rank();
-  if (order.empty())
-    for (int64_t i = rank; i-- > 0;)
-      order.push_back(i);
-  std::vector<bool> seen(rank);
-  for (int64_t &axis : order) {
-    axis = axis < 0 ? axis + rank : axis;
-    if (axis < 0 || axis >= rank || seen[axis] || int64_t(order.size()) != rank)
-      return fail("has a perm that isn't an order of its axes");
-    seen[axis] = true;
-  }
+  auto permutation = permutationOf(*current, rank);
+  if (!permutation)
+    return permutation.takeError();
+  const Dims &order = *permutation;
   Dims last = {0}, second = {0, rank - 1};
   for (int64_t i = 2; i < rank; ++i)
     last.push_back(i);
@@ -321,7 +312,7 @@ llvm::Error QdqWriter::alongAxis() {
           axis =
               current->getInt("axis", op == "Concat" || op == "Split" ? 0 : -1);
   axis = axis < 0 ? axis + rank : axis;
-  Settings own = settings({"axis"});
+  Settings own = settings("axis");
   own.emplace_back("axis", last ? axisWithChannelsSecond(axis, rank) : axis);
   if (op != "Split") {
     finish(node(op, inputs, last, own), last);
@@ -408,6 +399,8 @@ llvm::Error QdqWriter::cache() {
     return fail("has an axis that its input lacks");
   Dims dims = x.dims;
   dims[axis] = frames;
+  if (elementCount(dims) > mostElements)
+    return fail("keeps more frames than any chip holds");
   std::vector<float> none(Term({"", Float, dims}).numElements());
   finish(frames ? graph.concat({graph.floats(dims, none), x}, axis) : x, false);
   return llvm::Error::success();
@@ -417,18 +410,8 @@ llvm::Error QdqWriter::rootMeanSquare() {
   Term x = get(0, false);
   int64_t axis = current->getInt("axis", -1);
   axis = axis < 0 ? axis + x.rank() : axis;
-  Dims axes, dims = x.dims;
-  for (int64_t i = std::max<int64_t>(axis, 0); i < x.rank(); ++i) {
-    axes.push_back(i);
-    dims[i] = 1;
-  }
-  Term mean = graph.node("ReduceMean",
-                         {graph.binary("Mul", x, x),
-                          graph.ints(Int64, {int64_t(axes.size())}, axes)},
-                         Float, dims);
-  Term epsilon = graph.number(Float, current->getFloat("epsilon", 1e-5f));
-  Term value = graph.binary(
-      "Div", x, graph.unary("Sqrt", graph.binary("Add", mean, epsilon)));
+  Term value =
+      rootMeanSquareNorm(graph, x, axis, current->getFloat("epsilon", 1e-5f));
   if (!current->input(1).empty())
     value = graph.binary("Mul", value, get(1, false));
   finish(value, false);

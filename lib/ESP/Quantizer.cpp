@@ -61,8 +61,7 @@ Quantizer::Quantizer(const Model &model, Exponents exponents,
 }
 
 llvm::Error Quantizer::fail(const llvm::Twine &message) const {
-  return llvm::createStringError("node '" + node->name + "' (" + node->opType +
-                                 ") " + message.str());
+  return nodeError(*node, message);
 }
 
 int Quantizer::bitsOf(const Node &current) const {
@@ -190,9 +189,13 @@ int64_t Quantizer::parameterExponent(ArrayRef<float> values, int bits,
   return isChannel ? std::max<int64_t>(exponent, -15) : exponent;
 }
 
-double Quantizer::roundParameter(double value) const {
-  return options.legacy ? std::nearbyint(value)
-                        : roundAs(options.chip->rounding, value);
+int64_t Quantizer::quantizedNumber(float value, int64_t exponent,
+                                   int width) const {
+  double scaled = value * std::ldexp(1.0f, -exponent),
+         most = std::ldexp(1.0, width - 1);
+  double q = options.legacy ? std::nearbyint(scaled)
+                            : roundAs(options.chip->rounding, scaled);
+  return static_cast<int64_t>(std::clamp(q, -most, most - 1));
 }
 
 bool Quantizer::isReal(StringRef name) const {
@@ -368,6 +371,18 @@ std::string Quantizer::put(Tensor tensor) {
   }
 }
 
+std::string Quantizer::putInts(StringRef stem, ArrayRef<int64_t> values) {
+  Tensor list;
+  list.name = fresh(stem);
+  list.docString = "layout ==> UNK";
+  list.type = Int64;
+  list.dims = {int64_t(values.size())};
+  list.exponents = {0};
+  for (int64_t value : values)
+    appendElement(list.data, value);
+  return put(std::move(list));
+}
+
 std::string Quantizer::copyConstant(StringRef name) {
   if (name.empty())
     return "";
@@ -385,16 +400,10 @@ Tensor Quantizer::quantized(const Tensor &from, const Dims &dims,
   tensor.dims = dims;
   tensor.type = type;
   tensor.exponents = {exponent};
-  double limit = type == Int8 ? 127 : 32767;
-  float scale = std::ldexp(1.0f, -exponent);
-  for (int64_t i = 0; i < from.numElements(); ++i) {
-    double q =
-        std::clamp(roundParameter(static_cast<float>(from.at(i)) * scale),
-                   -limit - 1, limit);
-    int16_t number = static_cast<int16_t>(q);
-    auto *bytes = reinterpret_cast<const char *>(&number);
-    tensor.data.insert(tensor.data.end(), bytes, bytes + bytesOf(type));
-  }
+  unsigned width = bytesOf(type);
+  for (int64_t i = 0; i < from.numElements(); ++i)
+    appendElement(tensor.data, quantizedNumber(from.at(i), exponent, 8 * width),
+                  width);
   return tensor;
 }
 

@@ -43,7 +43,8 @@ private:
   void resolveLegacy();
   int64_t parameterExponent(llvm::ArrayRef<float> values, int bits,
                             bool isChannel) const;
-  double roundParameter(double value) const;
+  /// A real number as an integer of so many bits, rounded as parameters are.
+  int64_t quantizedNumber(float value, int64_t exponent, int width) const;
   void followInputs();
   void align();
   int bitsOf(const Node &node) const;
@@ -76,6 +77,8 @@ private:
   std::string fresh(llvm::StringRef stem);
   /// Adds a constant, under another name if that is taken by other contents.
   std::string put(Tensor tensor);
+  /// Adds integers that say something of a node: a shape, axes, bounds.
+  std::string putInts(llvm::StringRef stem, llvm::ArrayRef<int64_t> values);
   /// Integers that the device reads as they are.
   std::string copyConstant(llvm::StringRef name);
   Tensor quantized(const Tensor &from, const Dims &dims, int64_t exponent,

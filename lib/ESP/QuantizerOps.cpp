@@ -35,8 +35,7 @@ std::string Quantizer::makeTable(int64_t from, int64_t to, int32_t type,
       value = 0;
     int16_t number =
         static_cast<int16_t>(std::clamp<double>(value, -half, half - 1));
-    auto *bytes = reinterpret_cast<const char *>(&number);
-    table.data.insert(table.data.end(), bytes, bytes + bytesOf(type));
+    appendElement(table.data, number, bytesOf(type));
   }
   table.dims = {int64_t(table.data.size() / bytesOf(type))};
   return put(std::move(table));
@@ -128,19 +127,8 @@ std::string Quantizer::constantOperand(size_t index, bool isLast, int64_t rank,
     Dims dims = from.dims;
     dims.insert(dims.begin(), rank - dims.size(), 1);
     moved.dims = toChannelsLast(dims);
-    moved.data.clear();
-    // [N, C, places] to [N, places, C].
-    int64_t outer = dims[0], channels = dims[1],
-            places =
-                from.numElements() / std::max<int64_t>(outer * channels, 1);
-    unsigned width = bytesOf(from.type);
-    for (int64_t n = 0; n < outer; ++n)
-      for (int64_t p = 0; p < places; ++p)
-        for (int64_t c = 0; c < channels; ++c) {
-          int64_t at = (n * channels + c) * places + p;
-          moved.data.insert(moved.data.end(), from.data.begin() + at * width,
-                            from.data.begin() + (at + 1) * width);
-        }
+    moved.data =
+        transposedBytes(from.data, bytesOf(from.type), dims[0], dims[1]);
   }
   if (moved.dims.empty())
     moved.dims = {1};
@@ -249,18 +237,9 @@ llvm::Error Quantizer::keepsLayout() {
     if (axes.empty())
       for (int64_t i = 0; i < rank; ++i)
         axes.push_back(i);
-    Tensor list;
-    list.name = fresh(node->name + "_axes");
-    list.docString = "layout ==> UNK";
-    list.type = Int64;
-    list.dims = {int64_t(axes.size())};
-    list.exponents = {0};
-    for (int64_t axis : axes) {
-      int64_t moved = isLast ? lastAxis(axis, rank) : axis;
-      auto *bytes = reinterpret_cast<const char *>(&moved);
-      list.data.insert(list.data.end(), bytes, bytes + 8);
-    }
-    current.inputs.push_back(put(std::move(list)));
+    for (int64_t &axis : axes)
+      axis = isLast ? lastAxis(axis, rank) : axis;
+    current.inputs.push_back(putInts(node->name + "_axes", axes));
     current.setInt("keepdims", keeps);
   } else {
     int64_t axis = node->getInt("axis", op == "Split" ? 0 : -1);

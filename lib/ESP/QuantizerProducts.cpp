@@ -31,15 +31,12 @@ llvm::Error Quantizer::placeFilter(Node &current, const Filter &filter,
   int64_t block = options.chip->isPacked ? packedChannels(bits) : 0;
   tensor.docString =
       "layout ==> " + layoutName(shape, block, filter.window.size());
-  double limit = bits == 8 ? 127 : 32767;
-  for (int64_t element : filterOrder(shape, block)) {
-    int64_t exponent = scales[perChannel ? element / each : 0];
-    float scaled = all[element] * std::ldexp(1.0f, -exponent);
-    double q = std::clamp(roundParameter(scaled), -limit - 1, limit);
-    int16_t number = static_cast<int16_t>(q);
-    auto *bytes = reinterpret_cast<const char *>(&number);
-    tensor.data.insert(tensor.data.end(), bytes, bytes + bits / 8);
-  }
+  for (int64_t element : filterOrder(shape, block))
+    appendElement(tensor.data,
+                  quantizedNumber(all[element],
+                                  scales[perChannel ? element / each : 0],
+                                  bits),
+                  bits / 8);
   current.inputs.push_back(put(std::move(tensor)));
   if (bias.empty())
     return llvm::Error::success();
@@ -66,16 +63,11 @@ llvm::Error Quantizer::placeFilter(Node &current, const Filter &filter,
       for (int64_t &exponent : sums.exponents)
         exponent += 4;
   }
-  double most = std::ldexp(1.0, width - 1);
-  for (int64_t o = 0; o < outputs; ++o) {
-    int64_t exponent = sums.exponents[perChannel ? o : 0];
-    float value = from.at(from.numElements() == 1 ? 0 : o);
-    float scaled = value * std::ldexp(1.0f, -exponent);
-    double q = std::clamp(roundParameter(scaled), -most, most - 1);
-    int64_t number = static_cast<int64_t>(q);
-    auto *bytes = reinterpret_cast<const char *>(&number);
-    sums.data.insert(sums.data.end(), bytes, bytes + bytesOf(sums.type));
-  }
+  for (int64_t o = 0; o < outputs; ++o)
+    appendElement(sums.data,
+                  quantizedNumber(from.at(from.numElements() == 1 ? 0 : o),
+                                  sums.exponents[perChannel ? o : 0], width),
+                  bytesOf(sums.type));
   current.inputs.push_back(put(std::move(sums)));
   return llvm::Error::success();
 }
@@ -99,8 +91,7 @@ void Quantizer::placeActivation(Node &current, StringRef kind) {
     float alpha = node->getFloat(isOwn ? "alpha" : "activation_alpha", 0.01f);
     slopes.type = Float;
     slopes.dims = {1};
-    auto *bytes = reinterpret_cast<const char *>(&alpha);
-    slopes.data.assign(bytes, bytes + sizeof(alpha));
+    appendElement(slopes.data, alpha);
   }
   // What the old toolkit's table calls them.
   current.setString("activation_table",
@@ -307,17 +298,7 @@ std::string Quantizer::packedMatrix(StringRef name) {
     Node moved;
     moved.name = fresh("Reshape");
     moved.opType = "Reshape";
-    Tensor shape;
-    shape.name = fresh("reshape_shape");
-    shape.docString = "layout ==> UNK";
-    shape.type = Int64;
-    shape.dims = {int64_t(to.size())};
-    shape.exponents = {0};
-    for (int64_t dim : to) {
-      auto *bytes = reinterpret_cast<const char *>(&dim);
-      shape.data.insert(shape.data.end(), bytes, bytes + 8);
-    }
-    moved.inputs = {from, put(std::move(shape))};
+    moved.inputs = {from, putInts("reshape_shape", to)};
     moved.outputs = {fresh("reshaped")};
     moved.setString("quant_type", form.type == Int8 ? "S8" : "S16");
     declare(moved.outputs[0], form, to);
@@ -336,17 +317,8 @@ std::string Quantizer::packedMatrix(StringRef name) {
     cut.name = fresh("Slice");
     cut.opType = "Slice";
     cut.inputs = {from};
-    for (int64_t number : {begin, end, int64_t(2)}) {
-      Tensor constant;
-      constant.name = fresh("slice_number");
-      constant.docString = "layout ==> UNK";
-      constant.type = Int64;
-      constant.dims = {1};
-      constant.exponents = {0};
-      auto *bytes = reinterpret_cast<const char *>(&number);
-      constant.data.assign(bytes, bytes + 8);
-      cut.inputs.push_back(put(std::move(constant)));
-    }
+    for (int64_t number : {begin, end, int64_t(2)})
+      cut.inputs.push_back(putInts("slice_number", number));
     cut.outputs = {fresh("sliced")};
     cut.setString("quant_type", form.type == Int8 ? "S8" : "S16");
     declare(cut.outputs[0], form, {batch, rows, end - begin});

@@ -6,7 +6,6 @@
 #include "Espdl1_generated.h"
 #include "Espdl2_generated.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/MathExtras.h"
 #include <memory>
 
 using namespace onnxquant;
@@ -84,6 +83,8 @@ private:
     });
   }
 
+  /// Checks sizes of which each is known.
+  bool sizes(const llvm::Twine &tensor, llvm::ArrayRef<int64_t> dims);
   template <typename Table> bool tensor(const Table &from, Tensor &to);
   template <typename Table> bool elements(const Table &from, Tensor &to);
   template <typename Table> bool value(const Table &from, Value &to);
@@ -96,6 +97,14 @@ private:
 
   size_t budget;
 };
+
+bool Reader::sizes(const llvm::Twine &tensor, llvm::ArrayRef<int64_t> dims) {
+  for (int64_t dim : dims)
+    if (dim < 0 || dim > mostElements)
+      return fail(tensor + "' has a dimension of " + llvm::Twine(dim));
+  return elementCount(dims) <= mostElements ||
+         fail(tensor + "' has more elements than any chip holds");
+}
 
 /// Elements that a typed field holds, brought to the tensor's type.
 template <typename T>
@@ -117,11 +126,9 @@ bool Reader::put(const flatbuffers::Vector<T> *from, Tensor &to,
 }
 
 template <typename Table> bool Reader::elements(const Table &from, Tensor &to) {
-  int64_t count = 1;
-  for (int64_t dim : to.dims)
-    if (dim < 0 || llvm::MulOverflow(count, dim, count) || count > (1ll << 40))
-      return fail("tensor '" + to.name + "' has a dimension of " +
-                  llvm::Twine(dim));
+  if (!sizes("tensor '" + to.name, to.dims))
+    return false;
+  int64_t count = elementCount(to.dims);
   unsigned width = bytesOf(to.type);
   if (!width)
     return fail("tensor '" + to.name + "' has elements of " + nameOf(to.type) +
@@ -183,7 +190,7 @@ template <typename Table> bool Reader::value(const Table &from, Value &to) {
         (size && size->dim_type() == 2 && !text(size->dim_param(), name)))
       return false;
   }
-  return true;
+  return llvm::is_contained(to.dims, -1) || sizes("value '" + to.name, to.dims);
 }
 
 template <typename Table>
@@ -265,6 +272,67 @@ template <typename Table> bool Reader::read(const Table &from, Model &to) {
   return graph(*from.graph(), to);
 }
 
+/// Whether a list of tables and each of them verify; `which` begins as the
+/// list's name and gets the number of the first that doesn't.
+template <typename List>
+bool verifyList(flatbuffers::Verifier &verifier, const flatbuffers::Table &in,
+                flatbuffers::voffset_t field, std::string &which) {
+  auto *list = in.VerifyOffset(verifier, field)
+                   ? in.GetPointer<const List *>(field)
+                   : nullptr;
+  if (!list)
+    return in.VerifyOffset(verifier, field);
+  if (!verifier.VerifyVector(list))
+    return false;
+  for (flatbuffers::uoffset_t i = 0; i < list->size(); ++i) {
+    auto *at = list->Data() + i * sizeof(flatbuffers::uoffset_t);
+    if (!verifier.VerifyOffset(at, 0) || !list->Get(i)->Verify(verifier)) {
+      which += " " + std::to_string(i);
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Which part of a buffer that doesn't verify is damaged.
+template <typename Root>
+std::string damagedPart(const uint8_t *data, size_t size) {
+  flatbuffers::Verifier verifier(data, size);
+  if (size < 8 || !verifier.VerifyOffset(0))
+    return "root";
+  auto *root = flatbuffers::GetRoot<flatbuffers::Table>(data);
+  if (!root->VerifyTableStart(verifier) ||
+      !root->VerifyOffset(verifier, Root::VT_GRAPH))
+    return "model";
+  auto *graph = root->GetPointer<const flatbuffers::Table *>(Root::VT_GRAPH);
+  if (!graph)
+    return "model";
+  if (!graph->VerifyTableStart(verifier))
+    return "graph";
+  using Graph = llvm::remove_cvref_t<decltype(*std::declval<Root>().graph())>;
+  std::string which;
+  // A null pointer says which tables a list has.
+  auto isDamaged = [&](const char *name, auto *list,
+                       flatbuffers::voffset_t field) {
+    using List = llvm::remove_cvref_t<decltype(*list)>;
+    which = name;
+    return !verifyList<List>(verifier, *graph, field, which);
+  };
+  using Graphs = const Graph *;
+  decltype(Graphs()->node()) nodes = nullptr;
+  decltype(Graphs()->initializer()) tensors = nullptr;
+  decltype(Graphs()->input()) values = nullptr;
+  if (isDamaged("node", nodes, Graph::VT_NODE) ||
+      isDamaged("initializer", tensors, Graph::VT_INITIALIZER) ||
+      isDamaged("input", values, Graph::VT_INPUT) ||
+      isDamaged("output", values, Graph::VT_OUTPUT) ||
+      isDamaged("value", values, Graph::VT_VALUE_INFO) ||
+      isDamaged("test input", tensors, Graph::VT_TEST_INPUTS_VALUE) ||
+      isDamaged("test output", tensors, Graph::VT_TEST_OUTPUTS_VALUE))
+    return which;
+  return "model";
+}
+
 template <typename Root>
 llvm::Expected<Model> readAs(const std::vector<char> &bytes, size_t begin) {
   auto *data = reinterpret_cast<const uint8_t *>(bytes.data()) + begin;
@@ -272,7 +340,9 @@ llvm::Expected<Model> readAs(const std::vector<char> &bytes, size_t begin) {
   // The verifier asserts on empty buffers.
   flatbuffers::Verifier verifier(data, size);
   if (size < 8 || !verifier.VerifyBuffer<Root>(nullptr))
-    return llvm::createStringError("is damaged: its FlatBuffer doesn't verify");
+    return llvm::createStringError(
+        "is damaged: offsets or sizes of its FlatBuffer lead out of it (" +
+        damagedPart<Root>(data, size) + ")");
   Model model;
   Reader reader(size);
   if (!reader.read(*flatbuffers::GetRoot<Root>(data), model))

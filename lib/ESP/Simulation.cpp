@@ -3,8 +3,7 @@
 // Simulation*.cpp.
 
 #include "Simulation.h"
-#include "OnnxQuant/Import/Import.h"
-#include "mlir/IR/Diagnostics.h"
+#include "GraphPieces.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
@@ -69,9 +68,7 @@ Simulation::Rule Simulation::findRule(StringRef op) {
 }
 
 llvm::Error Simulation::fail(const llvm::Twine &message) const {
-  std::string text =
-      node ? "node '" + node->name + "' (" + node->opType + ") " : "";
-  return llvm::createStringError(text + message.str());
+  return node ? nodeError(*node, message) : llvm::createStringError(message);
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,11 +244,10 @@ llvm::Error Simulation::finish(Term term, size_t index, bool isReshape) {
   if (y.type != Undefined && y.type != term.type)
     return fail("gives " + nameOf(term.type) + ", but '" + y.name +
                 "' is declared as " + nameOf(y.type));
+  if (term.numElements() > mostElements)
+    return fail("gives more elements than any chip holds");
   if (y.dims && *y.dims != term.dims) {
-    int64_t count = 1;
-    for (int64_t dim : *y.dims)
-      count *= dim;
-    if (count != term.numElements())
+    if (elementCount(*y.dims) != term.numElements())
       return fail("gives shape " + shapeText(term.dims) + ", but '" + y.name +
                   "' is declared as " + shapeText(*y.dims));
     // Some writers declare a shape in another order of axes: only what is meant
@@ -265,27 +261,6 @@ llvm::Error Simulation::finish(Term term, size_t index, bool isReshape) {
       });
   terms[y.name] = graph.named(term, isPort ? y.name + "_device" : y.name);
   return llvm::Error::success();
-}
-
-Settings Simulation::settings(llvm::ArrayRef<StringRef> leftOut) const {
-  static constexpr llvm::StringLiteral own[] = {
-      "quant_type",    "activation",        "lut",
-      "gate_exponent", "activation_slopes", "activation_table"};
-  Settings list;
-  for (const Attribute &attribute : node->attributes) {
-    StringRef name = attribute.name;
-    if (llvm::is_contained(own, name) || llvm::is_contained(leftOut, name))
-      continue;
-    if (attribute.kind == Attribute::IntKind)
-      list.emplace_back(name, attribute.i);
-    else if (attribute.kind == Attribute::FloatKind)
-      list.emplace_back(name, attribute.f);
-    else if (attribute.kind == Attribute::StringKind)
-      list.emplace_back(name, attribute.s);
-    else if (attribute.kind == Attribute::IntsKind)
-      list.emplace_back(name, attribute.ints);
-  }
-  return list;
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,11 +278,5 @@ llvm::Expected<std::string> esp::simulate(const Model &model,
 mlir::OwningOpRef<mlir::ModuleOp>
 esp::importSimulation(const Model &model, const SimulationOptions &options,
                       StringRef name, mlir::MLIRContext *context) {
-  auto bytes = simulate(model, options);
-  if (!bytes) {
-    mlir::emitError(mlir::FileLineColLoc::get(context, name, 0, 0))
-        << llvm::toString(bytes.takeError());
-    return {};
-  }
-  return importModel({bytes->data(), bytes->size()}, name, "", context);
+  return importGraph(simulate(model, options), name, context);
 }

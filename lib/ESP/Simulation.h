@@ -64,8 +64,6 @@ private:
   /// Declares the output: checks the shape, reshapes where only the batch
   /// differs, and names it.
   llvm::Error finish(Term term, size_t index = 0, bool isReshape = false);
-  /// Attributes of the node as ONNX has them.
-  Settings settings(llvm::ArrayRef<llvm::StringRef> leftOut = {}) const;
   int64_t axisOf(int64_t axis, int64_t rank) const {
     return axis < 0 ? axis + rank : axis;
   }
@@ -144,6 +142,13 @@ private:
   Term withBatch(const Term &x, int64_t windowRank);
 
   // Elementwise.
+  /// The operands of a node that has two, if their shapes go together.
+  llvm::Error operands(Operand &a, Operand &b, Dims &dims);
+  /// A sum or product shifted, with the fused activation, saturated.
+  llvm::Error finishShifted(const Term &x, llvm::ArrayRef<int64_t> shifts,
+                            double bound);
+  /// The table of the node, if its kernel reads one.
+  llvm::Expected<const Tensor *> tableOf(const Operand &x) const;
   llvm::Error sum();
   llvm::Error product();
   llvm::Error quotient();

@@ -1,6 +1,7 @@
 // Ops that work element by element, quantizers, Softmax, and whatever the
 // device computes in float between quantized tensors.
 
+#include "GraphPieces.h"
 #include "Quantizer.h"
 #include "Simulation.h"
 #include <cmath>
@@ -22,12 +23,30 @@ Term Simulation::aligned(const Operand &x, int64_t exponent, int32_t type) {
       graph.number(type, std::ldexp(1.0, x.exponent() - exponent)));
 }
 
-llvm::Error Simulation::sum() {
-  Operand a = operand(0), b = operand(1);
-  Result y = result();
-  Dims dims;
+llvm::Error Simulation::operands(Operand &a, Operand &b, Dims &dims) {
+  a = operand(0);
+  b = operand(1);
   if (!a || !b || !broadcast(a.term.dims, b.term.dims, dims))
     return fail("has operands whose shapes don't go together");
+  return llvm::Error::success();
+}
+
+llvm::Error Simulation::finishShifted(const Term &x,
+                                      llvm::ArrayRef<int64_t> shifts,
+                                      double bound) {
+  auto moved = shifted(x, shifts, bound, rounding);
+  if (!moved)
+    return moved.takeError();
+  return finish(saturated(*moved, result().type,
+                          node->getString("activation") == "Relu"));
+}
+
+llvm::Error Simulation::sum() {
+  Operand a, b;
+  Dims dims;
+  if (llvm::Error error = operands(a, b, dims))
+    return error;
+  Result y = result();
   if (!a.isQuantized() || !b.isQuantized())
     return inFloat();
   if (options.legacy)
@@ -41,38 +60,30 @@ llvm::Error Simulation::sum() {
   int32_t type = bound < 0x1p30 ? Int32 : Int64;
   Term total = graph.binary(node->opType, aligned(a, least, type),
                             aligned(b, least, type));
-  auto moved = shifted(total, {y.exponent - least}, bound, rounding);
-  if (!moved)
-    return moved.takeError();
-  return finish(
-      saturated(*moved, y.type, node->getString("activation") == "Relu"));
+  return finishShifted(total, {y.exponent - least}, bound);
 }
 
 llvm::Error Simulation::product() {
-  Operand a = operand(0), b = operand(1);
-  Result y = result();
+  Operand a, b;
   Dims dims;
-  if (!a || !b || !broadcast(a.term.dims, b.term.dims, dims))
-    return fail("has operands whose shapes don't go together");
+  if (llvm::Error error = operands(a, b, dims))
+    return error;
+  Result y = result();
   if (!a.isQuantized() || !b.isQuantized())
     return inFloat();
   Term total =
       graph.binary("Mul", graph.cast(a.term, Int32), graph.cast(b.term, Int32));
   double bound = a.type() == Int8 && b.type() == Int8 ? 0x1p14 : 0x1p30;
-  auto moved = shifted(total, {y.exponent - a.exponent() - b.exponent()}, bound,
-                       rounding);
-  if (!moved)
-    return moved.takeError();
-  return finish(
-      saturated(*moved, y.type, node->getString("activation") == "Relu"));
+  return finishShifted(total, {y.exponent - a.exponent() - b.exponent()},
+                       bound);
 }
 
 llvm::Error Simulation::quotient() {
-  Operand a = operand(0), b = operand(1);
-  Result y = result();
+  Operand a, b;
   Dims dims;
-  if (!a || !b || !broadcast(a.term.dims, b.term.dims, dims))
-    return fail("has operands whose shapes don't go together");
+  if (llvm::Error error = operands(a, b, dims))
+    return error;
+  Result y = result();
   if (!a.isQuantized() || !b.isQuantized())
     return inFloat();
   Term left = graph.cast(a.term, Float), zero = graph.number(Float, 0);
@@ -104,11 +115,11 @@ llvm::Error Simulation::extreme() {
 }
 
 llvm::Error Simulation::comparison() {
-  Operand a = operand(0), b = operand(1);
-  Result y = result();
+  Operand a, b;
   Dims dims;
-  if (!a || !b || !broadcast(a.term.dims, b.term.dims, dims))
-    return fail("has operands whose shapes don't go together");
+  if (llvm::Error error = operands(a, b, dims))
+    return error;
+  Result y = result();
   Term left = a.term, right = b.term;
   if (a.isQuantized() && b.isQuantized()) {
     int64_t least = std::min(a.exponent(), b.exponent());
@@ -165,6 +176,19 @@ Simulation::byFunction(const Operand &x, const Result &y,
       x, y.type, [&](int64_t q) { return roundReal(function(q * in) * out); }));
 }
 
+llvm::Expected<const Tensor *> Simulation::tableOf(const Operand &x) const {
+  std::string name = node->getString("lut");
+  // Kernels of 16 bits compute most functions.
+  bool reads =
+      x.type() == Int8 || node->opType == "LUT" || node->opType == "Gelu";
+  if (name.empty() || !reads)
+    return nullptr;
+  const Tensor *table = constants.lookup(name);
+  if (!table)
+    return fail("has the table '" + name + "', which isn't there");
+  return table;
+}
+
 llvm::Error Simulation::unary() {
   Operand x = operand(0);
   Result y = result();
@@ -174,15 +198,11 @@ llvm::Error Simulation::unary() {
     return fail("gives " + nameOf(y.type) + "; int8 and int16 are known");
   if (options.legacy && node->find("activation"))
     return legacyActivation(x, y);
-  std::string lut = node->getString("lut");
-  bool usesTable =
-      x.type() == Int8 || node->opType == "LUT" || node->opType == "Gelu";
-  if (!lut.empty() && usesTable) {
-    const Tensor *table = constants.lookup(lut);
-    if (!table)
-      return fail("has the table '" + lut + "', which isn't there");
-    return byTable(x, *table);
-  }
+  auto table = tableOf(x);
+  if (!table)
+    return table.takeError();
+  if (*table)
+    return byTable(x, **table);
   auto function = elementFunction(*node);
   if (!function)
     return fail("has no table");
@@ -198,10 +218,11 @@ llvm::Error Simulation::prelu() {
     return legacyActivation(x, y);
   if (!slope.constant || !slope.isQuantized())
     return fail("expects constant slopes");
-  std::string lut = node->getString("lut");
-  if (const Tensor *table = lut.empty() ? nullptr : constants.lookup(lut))
-    if (x.type() == Int8)
-      return byTable(x, *table);
+  auto table = tableOf(x);
+  if (!table)
+    return table.takeError();
+  if (*table)
+    return byTable(x, **table);
   Term slopes = slope.term;
   int64_t count = slopes.numElements();
   if (count == 1)
@@ -233,10 +254,11 @@ llvm::Error Simulation::prelu() {
 llvm::Error Simulation::clipped() {
   Operand x = operand(0);
   Result y = result();
-  std::string lut = node->getString("lut");
-  if (const Tensor *table = lut.empty() ? nullptr : constants.lookup(lut))
-    if (x.type() == Int8)
-      return byTable(x, *table);
+  auto table = tableOf(x);
+  if (!table)
+    return table.takeError();
+  if (*table)
+    return byTable(x, **table);
   auto bound = [&](size_t input, const char *attribute, float otherwise) {
     const Tensor *tensor = constantOf(input);
     if (!tensor || tensor->numElements() < 1)
@@ -334,13 +356,14 @@ llvm::Error Simulation::inFloat() {
     outputs.push_back(term);
   }
   std::string op = node->opType;
-  Settings all = settings();
+  Settings all = settingsOf(*node);
   if (op == "Mod")
     all = {{"fmod", int64_t(1)}};
   if (op == "Swish") {
-    outputs[0] = graph.named(
-        graph.binary("Mul", inputs[0], graph.unary("Sigmoid", inputs[0])),
-        outputs[0].name);
+    Term alpha = graph.number(Float, node->getFloat("alpha", 1));
+    Term gate = graph.unary("Sigmoid", graph.binary("Mul", inputs[0], alpha));
+    outputs[0] =
+        graph.named(graph.binary("Mul", inputs[0], gate), outputs[0].name);
   } else {
     graph.nodes(op, inputs, outputs, all);
   }
@@ -362,20 +385,8 @@ llvm::Error Simulation::rmsNormalization() {
   Result y = result();
   Term value = real(x);
   int64_t axis = axisOf(node->getInt("axis", -1), value.rank());
-  Dims axes, dims = value.dims;
-  for (int64_t i = std::max<int64_t>(axis, 0); i < value.rank(); ++i) {
-    axes.push_back(i);
-    dims[i] = 1;
-  }
-  Term mean = graph.node("ReduceMean",
-                         {graph.binary("Mul", value, value),
-                          graph.ints(Int64, {int64_t(axes.size())}, axes)},
-                         Float, dims);
-  Term root = graph.unary(
-      "Sqrt",
-      graph.binary("Add", mean,
-                   graph.number(Float, node->getFloat("epsilon", 1e-5f))));
-  value = graph.binary("Div", value, root);
+  value =
+      rootMeanSquareNorm(graph, value, axis, node->getFloat("epsilon", 1e-5f));
   if (scale)
     value = graph.binary("Mul", value, real(scale));
   return finish(y.isQuantized() ? quantized(value, y.exponent, y.type) : value);

@@ -91,11 +91,7 @@ llvm::Error Simulation::legacySum(const Operand &a, const Operand &b,
     terms.push_back(*moved);
   }
   Term total = graph.binary(node->opType, terms[0], terms[1]);
-  auto moved = shifted(total, {y.exponent - largest}, 0x1p17, Rounding::Floor);
-  if (!moved)
-    return moved.takeError();
-  return finish(
-      saturated(*moved, y.type, node->getString("activation") == "Relu"));
+  return finishShifted(total, {y.exponent - largest}, 0x1p17);
 }
 
 llvm::Error Simulation::legacyMean(const Term &sums, ArrayRef<int64_t> areas,
@@ -117,9 +113,5 @@ llvm::Error Simulation::legacyMean(const Term &sums, ArrayRef<int64_t> areas,
                       << (most - bits[i]));
   Term scaled = graph.binary("Mul", graph.cast(sums, Int64),
                              graph.ints(Int64, areaDims, factors));
-  auto moved = shifted(scaled, {y.exponent - x.exponent() + most}, 0x1p50,
-                       Rounding::Floor);
-  if (!moved)
-    return moved.takeError();
-  return finish(saturated(*moved, y.type));
+  return finishShifted(scaled, {y.exponent - x.exponent() + most}, 0x1p50);
 }

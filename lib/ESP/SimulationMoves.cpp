@@ -1,5 +1,6 @@
 // Ops that only move elements. Exponents stay: the device copies bytes.
 
+#include "GraphPieces.h"
 #include "Simulation.h"
 
 using namespace onnxquant;
@@ -15,21 +16,8 @@ llvm::Error Simulation::reshaped() {
 
 llvm::Error Simulation::transposed() {
   Operand x = operand(0);
-  Dims order = node->getInts("perm");
-  int64_t rank = x.term.rank();
-  if (order.empty())
-    for (int64_t i = rank; i-- > 0;)
-      order.push_back(i);
-  std::vector<bool> seen(rank);
-  for (int64_t &axis : order) {
-    axis = axisOf(axis, rank);
-    if (axis < 0 || axis >= rank || seen[axis])
-      return fail("has a perm that isn't an order of its axes");
-    seen[axis] = true;
-  }
-  if (int64_t(order.size()) != rank)
-    return fail("has a perm that isn't an order of its axes");
-  return finish(graph.transpose(x.term, order));
+  auto order = permutationOf(*node, x.term.rank());
+  return order ? finish(graph.transpose(x.term, *order)) : order.takeError();
 }
 
 /// The shape of a Slice with constant bounds; nothing if they are none.
@@ -96,9 +84,9 @@ llvm::Error Simulation::moved() {
   // A scalar index is written with one dimension, which the result then lacks.
   bool isPick = node->opType == "Gather" && inputs.size() > 1 &&
                 inputs[1].numElements() == 1;
-  return finish(
-      graph.node(node->opType, inputs, inputs[0].type, *dims, settings()),
-      /*index=*/0, /*isReshape=*/isPick);
+  return finish(graph.node(node->opType, inputs, inputs[0].type, *dims,
+                           settingsOf(*node)),
+                /*index=*/0, /*isReshape=*/isPick);
 }
 
 llvm::Error Simulation::concatenated() {
@@ -138,6 +126,9 @@ llvm::Error Simulation::padded() {
       return fail("has an axis that its input lacks");
     all[axis] = (*pads)[i];
     all[rank + axis] = (*pads)[axes->size() + i];
+    for (int64_t pad : {all[axis], all[rank + axis]})
+      if (pad < -mostElements || pad > mostElements)
+        return fail("has a pad of " + llvm::Twine(pad));
     dims[axis] += all[axis] + all[rank + axis];
   }
   std::string mode = node->getString("mode", "constant");
@@ -188,9 +179,9 @@ llvm::Error Simulation::streamingCache() {
   // A run begins as the device does: with frames of zeros.
   Dims dims = x.term.dims;
   dims[axis] = frames;
-  int64_t count = 1;
-  for (int64_t dim : dims)
-    count *= dim;
+  int64_t count = elementCount(dims);
+  if (count > mostElements)
+    return fail("keeps more frames than any chip holds");
   Term kept = graph.constant(x.type(), dims,
                              std::vector<char>(count * bytesOf(x.type())));
   return finish(graph.concat({kept, x.term}, axis));

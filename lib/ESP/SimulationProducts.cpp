@@ -102,10 +102,7 @@ llvm::Error Simulation::finishSums(Term sums, const Operand &x,
   Dims shifts;
   for (int64_t exponent : weightExponents)
     shifts.push_back(y.exponent - x.exponent() - exponent);
-  auto moved = shifted(sums, shifts, bound, rounding);
-  if (!moved)
-    return moved.takeError();
-  return finish(saturated(*moved, y.type, activation == "Relu"));
+  return finishShifted(sums, shifts, bound);
 }
 
 //===----------------------------------------------------------------------===//

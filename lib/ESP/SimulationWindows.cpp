@@ -23,13 +23,18 @@ llvm::Expected<Dims> Simulation::padsOf(const Term &x, ArrayRef<int64_t> kernel,
                                         ArrayRef<int64_t> dilations,
                                         const Result &y) {
   size_t rank = kernel.size();
+  // Of a window; what is more is no model's.
+  constexpr int64_t mostPlaces = 1 << 24;
   Dims pads = node->getInts("pads");
   pads.resize(2 * rank);
   std::string mode = node->getString("auto_pad", "NOTSET");
   for (size_t i = 0; i < rank; ++i) {
-    int64_t size = x.dims[1 + i], extent = dilations[i] * (kernel[i] - 1) + 1;
-    if (strides[i] < 1 || dilations[i] < 1 || kernel[i] < 1)
-      return fail("has a kernel, stride or dilation below 1");
+    int64_t size = x.dims[1 + i];
+    for (int64_t number : {strides[i], dilations[i], kernel[i]})
+      if (number < 1 || number > mostPlaces)
+        return fail("has a kernel, stride or dilation of " +
+                    llvm::Twine(number));
+    int64_t extent = dilations[i] * (kernel[i] - 1) + 1;
     if (mode.rfind("SAME", 0) == 0) {
       int64_t places = (size + strides[i] - 1) / strides[i];
       int64_t all =
@@ -45,8 +50,8 @@ llvm::Expected<Dims> Simulation::padsOf(const Term &x, ArrayRef<int64_t> kernel,
       if (node->getInt("ceil_mode", 0) && missing > 0 && missing < strides[i])
         pads[rank + i] += missing;
     }
-    if (pads[i] < 0 || pads[rank + i] < 0 ||
-        size + pads[i] + pads[rank + i] < extent)
+    if (pads[i] < 0 || pads[rank + i] < 0 || pads[i] > mostPlaces ||
+        pads[rank + i] > mostPlaces || size + pads[i] + pads[rank + i] < extent)
       return fail("has a window that is larger than its input");
   }
   return pads;
@@ -91,12 +96,11 @@ llvm::Error Simulation::averagePool() {
                     {"count_include_pad", int64_t(1)}});
     return finish(graph.channelsLast(pooled));
   }
-  int64_t channels = input.dims.back(), area = 1;
+  int64_t channels = input.dims.back(), area = elementCount(kernel);
   Dims filter = {channels, 1};
-  for (int64_t size : kernel) {
-    filter.push_back(size);
-    area *= size;
-  }
+  filter.insert(filter.end(), kernel.begin(), kernel.end());
+  if (elementCount(filter) > mostElements)
+    return fail("has a window of more elements than any chip holds");
   Term weights = graph.ints(Int8, filter, Dims(channels * area, 1));
   Settings settings = {{"group", channels},
                        {"kernel_shape", kernel},
@@ -335,7 +339,7 @@ llvm::Error Simulation::depthAndSpace() {
   Operand x = operand(0);
   int64_t block = node->getInt("blocksize", 1);
   Term input = withBatch(x.term, 2);
-  if (block < 1 || input.rank() != 4)
+  if (block < 1 || block > (1 << 12) || input.rank() != 4)
     return fail("expects a block and an image");
   Dims out = {input.dims[0], input.dims[3], input.dims[1], input.dims[2]};
   bool toSpace = node->opType == "DepthToSpace";
@@ -359,8 +363,13 @@ llvm::Error Simulation::insertZeros() {
   int64_t rank = x.rank() - 2;
   if (rank < 1 || strides.empty())
     return fail("expects strides and an input with a window");
-  if (llvm::any_of(strides, [](int64_t stride) { return stride < 1; }) ||
-      llvm::any_of(extra, [](int64_t count) { return count < 0; }))
-    return fail("has a stride below 1");
+  auto isWrong = [](int64_t least) {
+    return [least](int64_t number) {
+      return number < least || number > mostElements;
+    };
+  };
+  if (llvm::any_of(strides, isWrong(1)) || llvm::any_of(extra, isWrong(0)) ||
+      !result().dims)
+    return fail("has a stride below 1, or no declared shape");
   return finish(esp::insertZeros(graph, x, strides, extra));
 }

@@ -2,6 +2,7 @@
 
 #include "OnnxQuant/Pipelines/Esp.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
+#include "OnnxQuant/ESP/Layout.h"
 #include "OnnxQuant/ESP/Legacy.h"
 #include "OnnxQuant/ESP/Simulate.h"
 #include "OnnxQuant/Import/Import.h"
@@ -344,30 +345,18 @@ HostTensor esp::toDevice(const HostTensor &real, const esp::Value &value,
     double q = roundAs(rounding, std::ldexp(real.at(i), -value.exponent()));
     int16_t number = static_cast<int16_t>(
         std::isnan(q) ? 0 : std::clamp(q, -limit - 1, limit));
-    auto *bytes = reinterpret_cast<const char *>(&number);
-    quantized.data.insert(quantized.data.end(), bytes,
-                          bytes + bytesOf(value.type));
+    appendElement(quantized.data, number, bytesOf(value.type));
   }
   return quantized;
 }
 
 HostTensor esp::toDeviceLayout(const HostTensor &sample,
-                               const esp::Value &value) {
+                               const esp::Value &value, bool isLast) {
   HostTensor moved = sample;
   moved.dims = value.dims;
-  const std::vector<int64_t> &from = sample.dims;
-  if (from == value.dims || from.size() < 3)
-    return moved;
-  unsigned width = elementBytes(sample.type);
-  int64_t channels = from[1], count = sample.numElements(),
-          places = count / std::max<int64_t>(from[0] * channels, 1);
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t c = i % channels, p = i / channels % places,
-            n = i / (channels * places);
-    int64_t at = (n * channels + c) * places + p;
-    std::memcpy(moved.data.data() + i * width, sample.data.data() + at * width,
-                width);
-  }
+  if (isLast && sample.dims.size() > 2)
+    moved.data = transposedBytes(sample.data, elementBytes(sample.type),
+                                 sample.dims[0], sample.dims[1]);
   return moved;
 }
 
@@ -392,9 +381,11 @@ LogicalResult esp::addTestValues(const Model &floats, const DataOptions &given,
   if (!sample)
     return fail(context, sample.takeError());
   std::vector<HostTensor> feed;
+  std::set<std::string> last = channelsLastTensors(device, chip);
   for (auto [tensor, value] : llvm::zip(*sample, device.inputs)) {
     HostTensor host =
-        toDevice(toDeviceLayout(tensor, value), value, chip.rounding);
+        toDevice(toDeviceLayout(tensor, value, last.count(value.name)), value,
+                 chip.rounding);
     device.testInputs.push_back(
         {value.name, "", host.type, host.dims, host.data, value.exponents});
     feed.push_back(std::move(host));

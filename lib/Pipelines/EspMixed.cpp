@@ -105,8 +105,9 @@ llvm::FailureOr<Noise> WideSearch::compare() const {
   for (auto [sample, floats] : llvm::zip(samples, expected)) {
     std::vector<HostTensor> feed;
     for (auto [tensor, value] : llvm::zip(sample, device->inputs))
-      feed.push_back(toDevice(toDeviceLayout(tensor, value), value,
-                              options.chip->rounding));
+      feed.push_back(
+          toDevice(toDeviceLayout(tensor, value, last.count(value.name)), value,
+                   options.chip->rounding));
     auto results = (*program)->run(feed);
     if (!results)
       return fail(results.takeError());
@@ -116,9 +117,7 @@ llvm::FailureOr<Noise> WideSearch::compare() const {
           found->second.numElements() != got.numElements())
         continue;
       const esp::Value &value = *device->findValue(name);
-      HostTensor real = found->second;
-      if (last.count(name))
-        real = toDeviceLayout(real, value);
+      HostTensor real = toDeviceLayout(found->second, value, last.count(name));
       double scale = got.type == Float ? 1 : std::ldexp(1.0, value.exponent());
       auto &[error, signal] = noise[name];
       for (int64_t i = 0, e = got.numElements(); i < e; ++i) {

@@ -174,6 +174,12 @@ static int measureExponents(EspSettings &settings, MLIRContext &context,
     for (const std::string &name : mixed->nodes)
       if (!settings.quiet)
         llvm::outs() << "  " << name << "\n";
+    if (mixed->sqnr < settings.mixed.minSqnr)
+      llvm::errs() << llvm::formatv(
+          "warning: {0}: outputs are {1:F1} dB near to float, not the {2:F1} "
+          "of --min-sqnr{3}\n",
+          settings.path, mixed->sqnr, settings.mixed.minSqnr,
+          settings.maxWide.empty() ? "" : "; a larger --max-int16 may help");
   }
   exponents = std::move(measured->exponents);
   return Done;

@@ -2,6 +2,7 @@
 // folder per parser. A file's name begins with what is expected of it, `accept`
 // or `refuse`.
 
+#include "EspdlCase.h"
 #include "ModelCase.h"
 #include "ParserCases.h"
 #include "llvm/Support/FileSystem.h"
@@ -41,6 +42,13 @@ TEST(Corpus, Parsers) {
                      [&](StringRef bytes) { return runParser(parser, bytes); }),
               1u)
         << parser.name.str();
+}
+
+TEST(Corpus, Espdl) {
+  auto accepts = [](StringRef bytes) {
+    return runEspdl({bytes.data(), bytes.size()});
+  };
+  EXPECT_GT(replay("espdl", accepts), 1u);
 }
 
 TEST(Corpus, Models) {

@@ -33,6 +33,12 @@ std::vector<int64_t> filterOrder(const FilterShape &shape, int64_t block);
 std::string layoutName(const FilterShape &shape, int64_t block,
                        size_t windowRank);
 
+/// The elements of [outer, rows, columns] as [outer, columns, rows]; each has
+/// `width` bytes. Channels go last with rows of channels, and back with rows of
+/// places.
+std::vector<char> transposedBytes(llvm::ArrayRef<char> data, unsigned width,
+                                  int64_t outer, int64_t rows);
+
 } // namespace onnxquant::esp
 
 #endif // ONNXQUANT_ESP_LAYOUT_H

@@ -21,6 +21,11 @@ namespace onnxquant::esp {
 
 using namespace element;
 
+/// How many elements a shape has; the largest number if that is too small.
+int64_t elementCount(llvm::ArrayRef<int64_t> dims);
+/// More than any chip holds: files can't ask for more memory than that.
+constexpr int64_t mostElements = int64_t(1) << 26;
+
 /// A constant, or a test value.
 struct Tensor {
   std::string name, docString;
@@ -31,7 +36,7 @@ struct Tensor {
   /// None, one, or one per output channel.
   std::vector<int64_t> exponents;
 
-  int64_t numElements() const;
+  int64_t numElements() const { return elementCount(dims); }
   /// An element of an integer or float type.
   double at(int64_t index) const;
   int64_t intAt(int64_t index) const;
@@ -112,6 +117,17 @@ struct Model {
   /// What is known of a tensor that is no constant.
   const Value *findValue(llvm::StringRef name) const;
 };
+
+/// `node 'NAME' (OP) MESSAGE`.
+llvm::Error nodeError(const Node &node, const llvm::Twine &message);
+
+/// Adds a number to the elements of a tensor: the first `width` of its bytes.
+template <typename T>
+void appendElement(std::vector<char> &data, T value,
+                   unsigned width = sizeof(T)) {
+  auto *bytes = reinterpret_cast<const char *>(&value);
+  data.insert(data.end(), bytes, bytes + width);
+}
 
 /// Nodes after those whose results they read.
 llvm::Error sortedNodes(const Model &model, std::vector<const Node *> &order);

@@ -78,8 +78,10 @@ chooseWideNodes(const Model &model, QuantizeOptions &options,
 /// of other types stay as they are.
 HostTensor toDevice(const HostTensor &real, const Value &value,
                     Rounding rounding);
-/// A sample in the device's layout: channels last where the input has them so.
-HostTensor toDeviceLayout(const HostTensor &sample, const Value &value);
+/// A tensor in the device's layout: its channels last if `isLast`, the declared
+/// shape.
+HostTensor toDeviceLayout(const HostTensor &sample, const Value &value,
+                          bool isLast);
 /// Quantized elements as real numbers.
 HostTensor toReal(const HostTensor &tensor, int64_t exponent);
 
