@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 
-TYPES = {1: np.float32, 3: np.int8, 5: np.int16, 6: np.int32, 7: np.int64}
+TYPES = {1: np.float32, 3: np.int8, 5: np.int16, 6: np.int32, 7: np.int64, 9: np.bool_}
 
 
 class Table:
@@ -73,6 +73,16 @@ class Tensor:
         self.array = np.frombuffer(raw, kind, size).reshape(dims)
 
 
+class Value:
+    """What is said of a tensor: name, exponents, type and shape."""
+
+    def __init__(self, table):
+        self.name, self.exponents = table.text(0), table.numbers(3)
+        tensor = table.table(1).table(1)
+        self.type = np.dtype(TYPES[tensor.number(0)])
+        self.shape = [dim.table(0).number(1, "<q") for dim in tensor.table(1).tables(0)]
+
+
 class Node:
     def __init__(self, table):
         self.inputs, self.outputs, self.name, self.op = table.texts(0), table.texts(1), table.text(2), table.text(3)
@@ -100,6 +110,8 @@ class Model:
         self.nodes = [Node(table) for table in graph.tables(0)]
         self.constants = {t.name: t for t in (Tensor(table, 16) for table in graph.tables(2))}
         self.inputs, self.outputs = ([v.text(0) for v in graph.tables(number)] for number in (4, 5))
-        self.exponents = {v.text(0): v.numbers(3) for number in (4, 5, 6) for v in graph.tables(number)}
+        values = [Value(table) for number in (4, 5, 6) for table in graph.tables(number)]
+        self.exponents, self.types, self.shapes = (
+            {v.name: getattr(v, field) for v in values} for field in ("exponents", "type", "shape"))
         self.test_inputs = {t.name: t for t in (Tensor(table, 16) for table in graph.tables(8))}
         self.test_outputs = {t.name: t for t in (Tensor(table, 16) for table in graph.tables(9))}

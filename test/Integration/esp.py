@@ -18,6 +18,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+import esp_cases
+import esp_improve
+import esp_operators
 from harness import ONNXQ, ROOT, Tally, require_tools, run
 
 INPUTS = ROOT / "test" / "Inputs" / "esp"
@@ -306,6 +309,11 @@ def main():
         old_tables(tally, folder)
         old_convert(tally, folder)
         old_layouts(tally, folder)
+        esp_operators.hand_made(tally, folder)
+        esp_operators.written(tally, folder, "esp32s3", 8, list(esp_cases.PARTS))
+        esp_operators.written(tally, folder, "esp32p4", 8, ["products"])
+        esp_operators.written(tally, folder, "esp32c3", 8, ["products"])
+        esp_improve.improvements(tally, folder)
     tally.finish()
 
 
