@@ -49,8 +49,7 @@ llvm::Error checkQuantizeOptions(const QuantizeOptions &options);
 bool needsCalibration(const QuantizeOptions &options);
 /// An option of the group `budget` that is set; none if there is no such. They
 /// ask for a search, which runs samples; the pass refuses them.
-std::optional<llvm::StringRef>
-findBudgetOption(const QuantizeOptions &options);
+std::optional<llvm::StringRef> findBudgetOption(const QuantizeOptions &options);
 /// The options without those.
 QuantizeOptions withoutBudget(QuantizeOptions options);
 /// Whether it runs samples for how the inputs of products go together.
