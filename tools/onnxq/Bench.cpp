@@ -193,15 +193,18 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   options.profile = profile;
   if (profile && !options.otherTargets.empty())
     return parser.wrong("--profile is for one target");
-  if (isLibrary)
-    if (std::optional<int> ended = refuseForLibrary(
-            parser, {"profile", "dim", "trust-bytecode", "target", "cpu",
-                     "features", "threads", "max-iterations", "cache",
-                     "check-bounds", "no-winograd", "verbose"}))
-      return *ended;
   if (!isHostTarget(options.target))
     return parser.wrong("code for " + options.target.triple +
                         " can't run on this machine");
+  if (isLibrary)
+    if (std::optional<int> ended = refuseForLibrary(
+            parser, {"profile", "dim", "trust-bytecode", "target", "cpu",
+                     "features", "max-iterations", "cache", "check-bounds",
+                     "no-winograd", "verbose"}))
+      return *ended;
+  if (isLibrary && options.threads != 1)
+    return parser.wrong("option '--threads' is for models: a library is "
+                        "compiled already");
   auto temporary = TemporaryFolder::create("onnxq-bench");
   if (!temporary)
     return complain(temporary.takeError());

@@ -292,8 +292,11 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (isLibrary)
     if (std::optional<int> code = refuseForLibrary(
             parser, {"dim", "trust-bytecode", "no-specialize", "check-bounds",
-                     "max-memory", "max-iterations", "threads", "cache"}))
+                     "max-memory", "max-iterations", "cache"}))
       return *code;
+  if (isLibrary && options.threads != 1)
+    return parser.wrong("option '--threads' is for models: a library is "
+                        "compiled already");
   RunResult result;
   if (int code = isLibrary ? runLibrary(options, result)
                            : runModelFile(options, result))
