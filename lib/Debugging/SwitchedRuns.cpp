@@ -77,6 +77,9 @@ llvm::Expected<int64_t> debugging::runAll(const Program &program,
   size_t threads =
       std::min<size_t>({llvm::hardware_concurrency().compute_thread_count(),
                         mostThreads, runs.size()});
+  // Asked before any thread begins: with no time left, none runs.
+  if (stop())
+    return 0;
   std::vector<std::thread> helpers;
   for (size_t i = 1; i < threads; ++i)
     helpers.emplace_back(work, false);
