@@ -8,6 +8,7 @@
 #include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/NumPy.h"
 #include "OnnxQuant/Support/Yaml.h"
+#include "OnnxQuant/Text/Tokenizer.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -72,6 +73,23 @@ static Error readPickleFile(StringRef path) {
   return Error::success();
 }
 
+/// A tokenizer that was read takes any text, and gives some for any token.
+static Error readTokenizer(StringRef path) {
+  auto tokenizer = Tokenizer::read(path);
+  if (!tokenizer)
+    return tokenizer.takeError();
+  auto tokens = tokenizer->encode("It's  12 apples,\n\xC3\xA9\xFF\xE6 <s> aab",
+                                  /*addsSpecial=*/true);
+  if (!tokens)
+    consumeError(tokens.takeError());
+  else
+    (void)tokenizer->decode(*tokens);
+  for (int64_t token : {int64_t(-1), int64_t(0), tokenizer->size() - 1,
+                        tokenizer->size(), INT64_MAX, INT64_MIN})
+    (void)tokenizer->decode(token);
+  return Error::success();
+}
+
 ArrayRef<Parser> fuzz::getParsers() {
   static const Parser parsers[] = {
       {"npy", ".npy", [](StringRef path) { return readNpy(path).takeError(); }},
@@ -84,6 +102,7 @@ ArrayRef<Parser> fuzz::getParsers() {
       {"flatbuffers", ".flatbuffers", readTableFile},
       {"yaml", ".yaml", readSettings},
       {"pickle", ".pickle", readPickleFile},
+      {"tokenizer", ".tokenizer", readTokenizer},
   };
   return parsers;
 }

@@ -3,6 +3,7 @@
 #include "OnnxQuant/Calibration/Table.h"
 #include "OnnxQuant/Support/Json.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 using namespace llvm;
 using namespace onnxquant;
@@ -112,17 +113,12 @@ class Reader {
 public:
   explicit Reader(const json::Object &object) : object(object) {}
 
-  void number(StringRef key, float &target) {
+  /// A float or double. What is beyond it couldn't be written again.
+  template <typename T> void number(StringRef key, T &target) {
     std::optional<double> value = object.getNumber(key);
-    if (!value)
+    if (!value || !std::isfinite(static_cast<T>(*value)))
       return miss(key);
-    target = static_cast<float>(*value);
-  }
-  void number(StringRef key, double &target) {
-    std::optional<double> value = object.getNumber(key);
-    if (!value)
-      return miss(key);
-    target = *value;
+    target = static_cast<T>(*value);
   }
   void integer(StringRef key, int64_t &target, int64_t least = 0) {
     std::optional<int64_t> value = object.getInteger(key);
@@ -159,9 +155,8 @@ public:
 
 static bool readFloat(const json::Value &value, float &target) {
   std::optional<double> number = value.getAsNumber();
-  if (number)
-    target = static_cast<float>(*number);
-  return number.has_value();
+  target = static_cast<float>(number.value_or(NAN));
+  return std::isfinite(target);
 }
 
 static bool readCount(const json::Value &value, int64_t &target) {

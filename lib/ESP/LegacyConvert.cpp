@@ -3,10 +3,10 @@
 #include "OnnxQuant/ESP/Layout.h"
 #include "OnnxQuant/ESP/Legacy.h"
 #include "OnnxQuant/ESP/Quantize.h"
+#include "OnnxQuant/Support/InputFile.h"
+#include "OnnxQuant/Support/Json.h"
 #include "OnnxQuant/Support/NumPy.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include <cmath>
 
@@ -50,7 +50,28 @@ double magnitude(const HostTensor &tensor) {
 llvm::Expected<HostTensor> Converter::load(StringRef name, StringRef part) {
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, name + "_" + part + ".npy");
-  return readNpy(path);
+  auto tensor = readNpy(path);
+  if (!tensor)
+    return tensor.takeError();
+  for (int64_t i = 0; i < tensor->numElements(); ++i)
+    if (!std::isfinite(tensor->at(i)))
+      return llvm::createStringError(path + ": element " + llvm::Twine(i) +
+                                     " is no finite number");
+  return tensor;
+}
+
+/// Exponents that are given must be ones that the device can have.
+llvm::Error checkExponents(StringRef layer, const llvm::json::Object &config) {
+  for (StringRef field :
+       {"filter_exponent", "input_exponent", "output_exponent", "exponent"})
+    if (auto exponent = config.getInteger(field);
+        exponent && !isExponent(*exponent))
+      return llvm::createStringError("layer '" + layer + "': " + field + " " +
+                                     llvm::Twine(*exponent) +
+                                     " is not within -128 to 127");
+  if (const llvm::json::Object *activation = config.getObject("activation"))
+    return checkExponents(layer, *activation);
+  return llvm::Error::success();
 }
 
 llvm::Error Converter::filter(const llvm::json::Object &config,
@@ -171,6 +192,8 @@ llvm::Expected<LegacyLayer> Converter::layer(StringRef name,
   if (perChannel && layer.bits == 16)
     return llvm::createStringError("layer '" + layer.name +
                                    "': per-channel is for s8");
+  if (llvm::Error error = checkExponents(name, config))
+    return std::move(error);
   if (llvm::Error error = filter(config, layer))
     return std::move(error);
   if (llvm::Error error = bias(config, layer))
@@ -185,11 +208,11 @@ llvm::Expected<LegacyLayer> Converter::layer(StringRef name,
 llvm::Expected<std::vector<LegacyLayer>>
 esp::readConvertFolder(StringRef folder, StringRef config, const Chip &chip,
                        bool perChannel) {
-  auto file = llvm::MemoryBuffer::getFile(config);
-  if (std::error_code code = file.getError())
-    return llvm::createStringError(config.str() +
-                                   ": cannot be opened: " + code.message());
-  auto json = llvm::json::parse((*file)->getBuffer());
+  auto file = openInput(config, FileLimits::config);
+  if (!file)
+    return llvm::createStringError(config + ": " +
+                                   llvm::toString(file.takeError()));
+  auto json = parseForeignJson((*file)->getBuffer());
   if (!json)
     return llvm::createStringError(config.str() + ": " +
                                    llvm::toString(json.takeError()));

@@ -83,6 +83,7 @@ private:
     });
   }
 
+  bool exponents(const llvm::Twine &tensor, llvm::ArrayRef<int64_t> exponents);
   /// Checks sizes of which each is known.
   bool sizes(const llvm::Twine &tensor, llvm::ArrayRef<int64_t> dims);
   template <typename Table> bool tensor(const Table &from, Tensor &to);
@@ -97,6 +98,14 @@ private:
 
   size_t budget;
 };
+
+bool Reader::exponents(const llvm::Twine &tensor,
+                       llvm::ArrayRef<int64_t> exponents) {
+  for (int64_t exponent : exponents)
+    if (!isExponent(exponent))
+      return fail(tensor + "' has the exponent " + llvm::Twine(exponent));
+  return true;
+}
 
 bool Reader::sizes(const llvm::Twine &tensor, llvm::ArrayRef<int64_t> dims) {
   for (int64_t dim : dims)
@@ -163,12 +172,14 @@ template <typename Table> bool Reader::tensor(const Table &from, Tensor &to) {
   to.type = from.data_type();
   return text(from.name(), to.name) && text(from.doc_string(), to.docString) &&
          numbers(from.dims(), to.dims) &&
-         numbers(from.exponents(), to.exponents) && elements(from, to);
+         numbers(from.exponents(), to.exponents) &&
+         exponents("tensor '" + to.name, to.exponents) && elements(from, to);
 }
 
 template <typename Table> bool Reader::value(const Table &from, Value &to) {
   if (!text(from.name(), to.name) || !text(from.doc_string(), to.docString) ||
-      !numbers(from.exponents(), to.exponents))
+      !numbers(from.exponents(), to.exponents) ||
+      !exponents("value '" + to.name, to.exponents))
     return false;
   if (!from.value_info_type())
     return true;

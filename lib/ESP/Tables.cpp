@@ -4,9 +4,9 @@
 #include "OnnxQuant/ESP/Espdl.h"
 #include "OnnxQuant/ESP/Legacy.h"
 #include "OnnxQuant/ESP/Quantize.h"
+#include "OnnxQuant/Support/InputFile.h"
+#include "OnnxQuant/Support/Json.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include <cmath>
 
@@ -57,7 +57,7 @@ static Exponents fromConfigs(const llvm::json::Object &configs,
 }
 
 static llvm::Expected<Exponents> fromJson(StringRef text) {
-  auto json = llvm::json::parse(text);
+  auto json = parseForeignJson(text);
   if (!json)
     return json.takeError();
   const llvm::json::Object *root = json->getAsObject();
@@ -80,7 +80,7 @@ static llvm::Expected<Exponents> fromJson(StringRef text) {
   return fromConfigs(*configs, *values);
 }
 
-llvm::Expected<Exponents> esp::readExponents(StringRef path) {
+static llvm::Expected<Exponents> readAny(StringRef path) {
   StringRef extension = llvm::sys::path::extension(path);
   if (extension == ".espdl") {
     auto package = readPackageFile(path);
@@ -92,10 +92,10 @@ llvm::Expected<Exponents> esp::readExponents(StringRef path) {
         exponents[value.name] = value.exponent();
     return exponents;
   }
-  auto file = llvm::MemoryBuffer::getFile(path);
-  if (std::error_code code = file.getError())
-    return llvm::createStringError(path.str() +
-                                   ": cannot be opened: " + code.message());
+  auto file = openInput(path, FileLimits::table);
+  if (!file)
+    return llvm::createStringError(path + ": " +
+                                   llvm::toString(file.takeError()));
   StringRef text = (*file)->getBuffer();
   auto exponents = extension == ".pickle" || extension == ".pkl"
                        ? fromPickle(text)
@@ -103,6 +103,19 @@ llvm::Expected<Exponents> esp::readExponents(StringRef path) {
   if (!exponents)
     return llvm::createStringError(path.str() + ": " +
                                    llvm::toString(exponents.takeError()));
+  return exponents;
+}
+
+llvm::Expected<Exponents> esp::readExponents(StringRef path) {
+  auto exponents = readAny(path);
+  if (!exponents)
+    return exponents.takeError();
+  for (const auto &[name, exponent] : *exponents)
+    if (!isExponent(exponent))
+      return llvm::createStringError(path + ": '" + name +
+                                     "' has the exponent " +
+                                     llvm::Twine(exponent) +
+                                     ", which is not within -128 to 127");
   return exponents;
 }
 

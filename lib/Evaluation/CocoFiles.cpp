@@ -1,29 +1,13 @@
 // COCO's files: annotations and results, as JSON.
 
 #include "OnnxQuant/Evaluation/Coco.h"
-#include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/Json.h"
-#include "OnnxQuant/Support/Nesting.h"
 
 using namespace llvm;
 using namespace onnxquant;
 
 static Error fail(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
-}
-
-static Expected<json::Value> readJson(StringRef path) {
-  auto file = openInput(path, FileLimits::table, /*isText=*/true);
-  if (!file)
-    return fail(path + ": " + toString(file.takeError()));
-  // Other programs' files: a key that is there twice is none of our business.
-  if (jsonNestsDeeper((*file)->getBuffer(), mostJsonDepth))
-    return fail(path + ": is nested deeper than " + Twine(mostJsonDepth) +
-                " levels");
-  Expected<json::Value> value = json::parse((*file)->getBuffer());
-  if (!value)
-    return fail(path + ": is no JSON: " + toString(value.takeError()));
-  return value;
 }
 
 /// The box of an entry: x, y, width, height, none of them negative.
@@ -87,7 +71,7 @@ static Error readBoxes(StringRef path, const json::Object &root,
 }
 
 Expected<CocoAnnotations> onnxquant::readCocoAnnotations(StringRef path) {
-  Expected<json::Value> value = readJson(path);
+  Expected<json::Value> value = readForeignJson(path);
   if (!value)
     return value.takeError();
   const json::Object *root = value->getAsObject();
@@ -112,7 +96,7 @@ Expected<CocoAnnotations> onnxquant::readCocoAnnotations(StringRef path) {
 }
 
 Expected<std::vector<Detection>> onnxquant::readCocoDetections(StringRef path) {
-  Expected<json::Value> value = readJson(path);
+  Expected<json::Value> value = readForeignJson(path);
   if (!value)
     return value.takeError();
   const json::Array *list = value->getAsArray();

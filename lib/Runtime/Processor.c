@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif defined(__aarch64__) || defined(__riscv)
@@ -172,11 +173,16 @@ static int findNote(FILE *file, uint64_t place, uint64_t bytes, char *text,
   return 0;
 }
 
+int onnxq_is_file(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 int onnxq_read_note(const char *path, char *text, size_t room) {
   enum { noteSegment = 4, headBytes = 64, segmentBytes = 56 };
   unsigned char head[headBytes], segment[segmentBytes];
   int found = 0;
-  FILE *file = fopen(path, "rb");
+  FILE *file = onnxq_is_file(path) ? fopen(path, "rb") : NULL;
   if (!file)
     return 0;
   /* A file of 64 bits and small numbers first. */

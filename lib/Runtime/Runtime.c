@@ -118,6 +118,11 @@ int32_t onnxq_open(const char *path, onnxq_library **library,
   if (!whole)
     return fail(error, ONNXQ_BAD_LIBRARY, "%s: cannot be opened: %s", path,
                 strerror(errno));
+  if (!onnxq_is_file(whole)) {
+    free(whole);
+    return fail(error, ONNXQ_BAD_LIBRARY, "%s: cannot be opened: it is no file",
+                path);
+  }
   if (isForeign(whole)) {
     free(whole);
     return fail(error, ONNXQ_BAD_LIBRARY,

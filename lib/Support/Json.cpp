@@ -2,6 +2,7 @@
 // values without a word.
 
 #include "OnnxQuant/Support/Json.h"
+#include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/Nesting.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -56,12 +57,26 @@ static std::optional<std::string> repeatedKey(StringRef text) {
   return std::nullopt;
 }
 
-Expected<json::Value> onnxquant::parseJson(StringRef text) {
+Expected<json::Value> onnxquant::parseForeignJson(StringRef text) {
   if (jsonNestsDeeper(text, mostJsonDepth))
-    return createStringError(inconvertibleErrorCode(),
-                             "is nested deeper than " + Twine(mostJsonDepth) +
-                                 " levels");
-  Expected<json::Value> value = json::parse(text);
+    return createStringError("is nested deeper than " + Twine(mostJsonDepth) +
+                             " levels");
+  return json::parse(text);
+}
+
+Expected<json::Value> onnxquant::readForeignJson(StringRef path) {
+  auto file = openInput(path, FileLimits::table, /*isText=*/true);
+  if (!file)
+    return createStringError(path + ": " + toString(file.takeError()));
+  Expected<json::Value> value = parseForeignJson((*file)->getBuffer());
+  if (!value)
+    return createStringError(path + ": is no JSON that can be read: " +
+                             toString(value.takeError()));
+  return value;
+}
+
+Expected<json::Value> onnxquant::parseJson(StringRef text) {
+  Expected<json::Value> value = parseForeignJson(text);
   if (!value)
     return value.takeError();
   if (std::optional<std::string> key = repeatedKey(text))

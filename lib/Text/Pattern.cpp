@@ -13,8 +13,8 @@ using Kind = Node::Kind;
 /// Steps for each code point of a text, and some for short ones. The patterns
 /// of known tokenizers need about ten.
 static constexpr size_t stepsPerCode = 1000, stepsAtLeast = 1000000;
-/// Repetitions of groups within each other: each takes stack.
-static constexpr unsigned mostDepth = 2000;
+/// Nodes that wait for what is behind them: each takes stack.
+static constexpr unsigned mostDepth = 4000;
 
 static char32_t foldAscii(char32_t code) {
   return code >= 'A' && code <= 'Z' ? code + ('a' - 'A') : code;
@@ -55,9 +55,11 @@ public:
         steps(std::max(stepsAtLeast, codes.size() * stepsPerCode)) {}
 
   End match(const Node &node, size_t at, Rest rest);
+  /// Whether there is no answer: it took too many steps or too much stack.
   bool isExhausted() const { return steps == 0; }
 
 private:
+  End matchNode(const Node &node, size_t at, Rest rest);
   End matchChildren(const Node &node, size_t child, size_t at, Rest rest);
   End matchSets(const Node &node, size_t at, Rest rest);
   End matchGroups(const Node &node, size_t count, size_t at, Rest rest);
@@ -72,8 +74,17 @@ private:
 static End stay(size_t at) { return at; }
 
 End Matcher::match(const Node &node, size_t at, Rest rest) {
+  if (depth == mostDepth)
+    steps = 0;
   if (steps == 0 || --steps == 0)
     return std::nullopt;
+  ++depth;
+  End end = matchNode(node, at, rest);
+  --depth;
+  return end;
+}
+
+End Matcher::matchNode(const Node &node, size_t at, Rest rest) {
   switch (node.kind) {
   case Kind::Set:
     if (at >= codes.size() || !node.set.contains(codes[at]))
@@ -138,15 +149,13 @@ End Matcher::matchSets(const Node &node, size_t at, Rest rest) {
 }
 
 End Matcher::matchGroups(const Node &node, size_t count, size_t at, Rest rest) {
-  if (count < node.most && depth < mostDepth) {
-    ++depth;
+  if (count < node.most) {
     End end = match(*node.children[0], at, [&](size_t behind) -> End {
       // A repetition of nothing would go on for ever.
       if (behind == at)
         return std::nullopt;
       return matchGroups(node, count + 1, behind, rest);
     });
-    --depth;
     if (end)
       return end;
   }

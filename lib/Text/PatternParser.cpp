@@ -188,7 +188,7 @@ bool Parser::parseBounds(size_t &least, size_t &most) {
 }
 
 std::unique_ptr<Node> Parser::parseRepeats(std::unique_ptr<Node> atom) {
-  while (!isAtEnd()) {
+  for (unsigned level = 0; !isAtEnd(); ++level) {
     size_t least = 0, most = Node::unbounded;
     if (take('+'))
       least = 1;
@@ -199,6 +199,9 @@ std::unique_ptr<Node> Parser::parseRepeats(std::unique_ptr<Node> atom) {
         fail("expects {m}, {m,} or {m,n}");
     } else if (!take('*'))
       break;
+    if (level == mostDepth)
+      fail("repetitions are nested more than " + llvm::Twine(mostDepth) +
+           " deep");
     std::unique_ptr<Node> repeat = makeNode(Kind::Repeat);
     repeat->least = least;
     repeat->most = most;

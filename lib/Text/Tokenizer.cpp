@@ -176,7 +176,8 @@ std::string TokenStream::add(int64_t token) {
     for (const DecodeStep &step : tokenizer.tables->decode)
       if (step.kind == DecodeStep::Kind::StripFirst)
         for (size_t i = 0; i < step.count; ++i)
-          rest.consume_front(step.from);
+          if (!rest.consume_front(step.from))
+            break;
     bytes = rest.str();
   }
   pending += bytes;

@@ -15,7 +15,7 @@ using llvm::json::Value;
 using Tables = Tokenizer::Tables;
 
 /// The greatest identifier that a vocabulary may have.
-static constexpr int64_t mostTokens = int64_t(1) << 24;
+static constexpr int64_t mostTokens = int64_t(1) << 22;
 
 /// What GPT-2 splits text by, which the step ByteLevel means.
 static constexpr llvm::StringLiteral byteLevelPattern =
@@ -176,9 +176,9 @@ static llvm::Error readAdded(const Object &root, Tables &tables) {
     tables.added.push_back({content->str(), *id, is("special"),
                             is("normalized"), is("lstrip"), is("rstrip"),
                             is("single_word")});
-    tables.isSpecial[*id] = is("special");
     if (llvm::Error error = addToken(tables, *content, *id))
       return error;
+    tables.isSpecial[*id] = is("special");
   }
   // Where one begins with another, the longer one is meant.
   llvm::sort(tables.added, [](const AddedToken &a, const AddedToken &b) {
@@ -301,9 +301,10 @@ static llvm::Error readDecoder(const Object &step, Tables &tables) {
   } else if (type == "ByteFallback") {
     tables.decode.push_back({Kind::ByteFallback, "", ""});
   } else if (type == "Metaspace") {
-    tables.decode.push_back({Kind::Replace,
-                             step.getString("replacement").value_or("▁").str(),
-                             " "});
+    std::string from = step.getString("replacement").value_or("▁").str();
+    if (from.empty())
+      return wrong("the decoder Metaspace expects a replacement");
+    tables.decode.push_back({Kind::Replace, std::move(from), " "});
     if (step.getString("prepend_scheme").value_or("always") != "never" &&
         step.getBoolean("add_prefix_space").value_or(true))
       tables.decode.push_back({Kind::StripFirst, " ", "", 1});
@@ -315,9 +316,13 @@ static llvm::Error readDecoder(const Object &step, Tables &tables) {
     tables.decode.push_back({Kind::Replace, from->str(),
                              step.getString("content").value_or("").str()});
   } else if (type == "Strip") {
-    tables.decode.push_back({Kind::StripFirst,
-                             step.getString("content").value_or(" ").str(), "",
-                             size_t(step.getInteger("start").value_or(0))});
+    std::string from = step.getString("content").value_or(" ").str();
+    int64_t count = step.getInteger("start").value_or(0);
+    if (from.empty() || count < 0)
+      return wrong("the decoder Strip expects a content, and a start of 0 or "
+                   "more");
+    tables.decode.push_back({Kind::StripFirst, std::move(from), "",
+                             size_t(count)});
   } else if (type != "Fuse") {
     return wrong("the decoder '" + type + "' isn't supported");
   }

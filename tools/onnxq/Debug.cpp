@@ -8,6 +8,7 @@
 #include "OnnxQuant/Pipelines/Quantize.h"
 #include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Support/Interrupt.h"
+#include "OnnxQuant/Support/Json.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Support/Version.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
@@ -16,7 +17,6 @@
 #include "Proposal.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Host.h"
 #include <ctime>
@@ -93,14 +93,9 @@ readOther(const DebugSettings &settings, ModuleOp real) {
     result->quantModel = path.str();
     return result->toJson();
   }
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!file)
-    return llvm::createStringError(
-        path + ": cannot be opened: " + file.getError().message());
-  auto value = llvm::json::parse((*file)->getBuffer());
+  auto value = readForeignJson(path);
   if (!value)
-    return llvm::createStringError(
-        path + ": is no JSON: " + llvm::toString(value.takeError()));
+    return value.takeError();
   const llvm::json::Object *root = value->getAsObject();
   if (!root || !root->getArray("tensors") || !root->getString("quantized"))
     return llvm::createStringError(path +

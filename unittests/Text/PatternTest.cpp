@@ -94,6 +94,20 @@ TEST(Pattern, WhatIsNotSupportedIsNamed) {
 }
 
 TEST(Pattern, StepsAreBounded) {
-  EXPECT_EQ(matches("(?:a+)+b", std::string(60, 'a')),
-            "error: the pattern that splits text takes too many steps");
+  const char *tooMany =
+      "error: the pattern that splits text takes too many steps";
+  EXPECT_EQ(matches("(?:a+)+b", std::string(60, 'a')), tooMany);
+  // So is the stack: no part of a match is left out without a word.
+  std::string text;
+  for (int i = 0; i < 100000; ++i)
+    text += "ab";
+  EXPECT_EQ(matches("(?:ab)+", text), tooMany);
+  EXPECT_EQ(matches(text, text), tooMany);
+  EXPECT_EQ(matches("(?:ab)+", text.substr(0, 1000)), text.substr(0, 1000));
+}
+
+TEST(Pattern, RepetitionsOfRepetitionsAreBounded) {
+  EXPECT_EQ(matches("a{2}{2}", "aaaaa"), "aaaa");
+  EXPECT_NE(matches("a" + std::string(1000000, '*'), "a").find("nested"),
+            std::string::npos);
 }

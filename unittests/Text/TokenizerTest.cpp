@@ -149,7 +149,7 @@ TEST(Tokenizer, WhatIsNotSupportedIsNamed) {
   EXPECT_EQ(error(R"({"model": {"type": "BPE", "vocab": {"a": -1},
                       "merges": []}})"),
             "tokenizer: token 'a' has the identifier -1, but they are 0 to "
-            "16777215");
+            "4194303");
   EXPECT_EQ(error(R"({"model": {"type": "BPE", "vocab": {"a": 0},
                       "merges": ["a b"]}})"),
             "tokenizer: merge 0 ('a' and 'b') has a part that is not in the "
@@ -161,4 +161,30 @@ TEST(Tokenizer, WhatIsNotSupportedIsNamed) {
                       "pre_tokenizer": {"type": "Split", "pattern":
                       {"Regex": "("}}})"),
             "pattern, position 1: '(' without ')'");
+  // What would never end, or fill memory.
+  auto with = [&](const char *part) {
+    return error((llvm::Twine(R"({"model": {"type": "BPE", "vocab": {"a": 0},
+                                "merges": []}, )") +
+                  part + "}")
+                     .str());
+  };
+  EXPECT_EQ(with(R"("decoder": {"type": "Metaspace", "replacement": ""})"),
+            "tokenizer: the decoder Metaspace expects a replacement");
+  for (const char *wrong :
+       {R"("decoder": {"type": "Strip", "content": "", "start": 1})",
+        R"("decoder": {"type": "Strip", "content": " ", "start": -1})"})
+    EXPECT_EQ(with(wrong), "tokenizer: the decoder Strip expects a content, "
+                           "and a start of 0 or more");
+  EXPECT_EQ(with(R"("added_tokens": [{"content": "b",
+                                      "id": 9223372036854775807}])"),
+            "tokenizer: token 'b' has the identifier 9223372036854775807, but "
+            "they are 0 to 4194303");
+}
+
+TEST(Tokenizer, StripsNoMoreThanThereIs) {
+  EXPECT_EQ(decoded(make(R"({" a": 0})", "[]", R"(, "decoder":
+                    {"type": "Strip", "content": " ",
+                     "start": 9223372036854775807})"),
+                    {0}),
+            "a");
 }

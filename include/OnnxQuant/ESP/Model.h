@@ -45,6 +45,11 @@ struct Tensor {
   llvm::StringRef layout() const;
 };
 
+/// Whether a device can have an exponent: files can say anything.
+inline bool isExponent(int64_t exponent) {
+  return exponent >= -128 && exponent <= 127;
+}
+
 /// What is known of a tensor that is computed or given.
 struct Value {
   std::string name, docString;
