@@ -112,10 +112,9 @@ llvm::Expected<Exponents> esp::readExponents(StringRef path) {
     return exponents.takeError();
   for (const auto &[name, exponent] : *exponents)
     if (!isExponent(exponent))
-      return llvm::createStringError(path + ": '" + name +
-                                     "' has the exponent " +
-                                     llvm::Twine(exponent) +
-                                     ", which is not within -128 to 127");
+      return llvm::createStringError(
+          path + ": '" + name + "' has the exponent " + llvm::Twine(exponent) +
+          ", which is not within -128 to 127");
   return exponents;
 }
 

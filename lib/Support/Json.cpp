@@ -70,8 +70,8 @@ Expected<json::Value> onnxquant::readForeignJson(StringRef path) {
     return createStringError(path + ": " + toString(file.takeError()));
   Expected<json::Value> value = parseForeignJson((*file)->getBuffer());
   if (!value)
-    return createStringError(path + ": is no JSON that can be read: " +
-                             toString(value.takeError()));
+    return createStringError(
+        path + ": is no JSON that can be read: " + toString(value.takeError()));
   return value;
 }
 

@@ -9,10 +9,13 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/YAMLParser.h"
+#include <cmath>
 
 using namespace llvm;
 using namespace onnxquant;
 
+/// What is said where LLVM's parser has no word of its own.
+static const char *const noYaml = " is no YAML that can be read";
 /// Settings hardly nest.
 static constexpr unsigned mostLevels = 8;
 
@@ -41,7 +44,8 @@ json::Value YamlValue::toJson() const {
     return text;
   if (!StringRef(text).getAsInteger(10, integer))
     return integer;
-  if (!StringRef(text).getAsDouble(number))
+  // JSON has no infinities.
+  if (!StringRef(text).getAsDouble(number) && std::isfinite(number))
     return number;
   if (text == "true" || text == "false")
     return text == "true";
@@ -111,6 +115,8 @@ Expected<YamlValue> onnxquant::readYaml(StringRef path) {
   if (yamlNestsDeeper((*file)->getBuffer(), mostYamlDepth))
     return fail(path + ": is nested deeper than " + Twine(mostYamlDepth) +
                 " levels");
+  if (size_t at = 0; !json::isUTF8((*file)->getBuffer(), &at))
+    return fail(path + ": byte " + Twine(at) + " is not UTF-8");
   SourceMgr sources;
   std::string message;
   sources.setDiagHandler(
@@ -128,10 +134,12 @@ Expected<YamlValue> onnxquant::readYaml(StringRef path) {
   YamlValue value;
   if (Error error = read(document->getRoot(), 0, value)) {
     std::string reason = toString(std::move(error));
+    if (reason.empty())
+      reason = noYaml;
     return fail(path + ":" + (message.empty() ? reason : message));
   }
   if (stream.failed())
-    return fail(path + ":" + message);
+    return fail(path + ":" + (message.empty() ? std::string(noYaml) : message));
   if (value.kind != YamlValue::Mapping)
     return fail(path + ": expects a mapping of options");
   return value;

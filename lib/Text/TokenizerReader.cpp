@@ -321,8 +321,8 @@ static llvm::Error readDecoder(const Object &step, Tables &tables) {
     if (from.empty() || count < 0)
       return wrong("the decoder Strip expects a content, and a start of 0 or "
                    "more");
-    tables.decode.push_back({Kind::StripFirst, std::move(from), "",
-                             size_t(count)});
+    tables.decode.push_back(
+        {Kind::StripFirst, std::move(from), "", size_t(count)});
   } else if (type != "Fuse") {
     return wrong("the decoder '" + type + "' isn't supported");
   }

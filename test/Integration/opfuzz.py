@@ -7,8 +7,9 @@ without `--check-bounds`. Both get the same inputs, which end at a page that can
 alike, with the same bytes or the same error, and never by a signal, by a check of a buffer that only one
 of them has, or not at all. Results are compared with nothing else here.
 
-    opfuzz.py [--runs N] [--seed N] [--filter TEXT] [--keep DIR] [--all]
+    opfuzz.py [--runs N] [--seed N] [--filter TEXT] [--keep DIR] [--all] [--sanitize]
 
+With `--sanitize`, the second of the two is the same code under AddressSanitizer instead.
 A finding is kept as a folder with the model and its inputs as .npy files.
 """
 
@@ -38,6 +39,9 @@ MAX_RANK, MESSAGE = 64, 512
 SECONDS = 20
 TOP, LOW = 2**63 - 1, -(2**63)
 PAGE = mmap.PAGESIZE
+LLVM = pathlib.Path("/usr/lib/llvm-22")
+SANITIZER = "libclang_rt.asan-x86_64.so"
+ASAN = "abort_on_error=1:detect_leaks=0:max_allocation_size_mb=3000:allocator_may_return_null=1:quarantine_size_mb=32"
 
 
 class TensorView(ctypes.Structure):
@@ -135,12 +139,13 @@ def mutate(array, rng):
     return flat.reshape(shape).astype(kind)
 
 
-def fuzz(runtime, folder, case, runs, seed):
+def fuzz(runtime, folder, case, runs, seed, sanitize):
     """In a process of its own: runs mutants, and keeps the one at work in a file."""
     arrays = [array for array in case.operands if array is not None]
     plain, checked = (Library(runtime, folder / f"{name}.so") for name in ("plain", "checked"))
     fences = [Fence() for _ in arrays]
-    resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+    if not sanitize:
+        resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
     for number in range(runs):
         rng = np.random.default_rng([seed, number])
         given = [mutate(np.asarray(array), rng) for array in arrays]
@@ -227,20 +232,33 @@ def sources(everything):
     return {**exec_tensor.CASES, **exec_nn.CASES, **badrun.CASES, **(backend() if everything else {})}
 
 
+def sanitized(code, library):
+    """A library of LLVM's text with AddressSanitizer in it."""
+    marked = code.with_suffix(".bc")
+    mark = [LLVM / "bin" / "opt", "-passes=forceattrs", "-force-attribute=sanitize_address", code, "-o", marked]
+    subprocess.run(mark, check=True, env=ENVIRONMENT)
+    build = [LLVM / "bin" / "clang", "-shared", "-fPIC", "-O1", "-march=native", "-fsanitize=address", "-shared-libasan", "-Wno-override-module"]
+    subprocess.run([*build, marked, "-o", library, "-lm"], check=True, env=ENVIRONMENT)
+
+
 def judge(runtime, folder, name, case, options, seed, runs):
     """What went wrong; an empty text if nothing did, None if the case can't be compiled with open sizes."""
     case.write(folder / "case", "ranked")
-    for kind, flags in (("plain", []), ("checked", ["--check-bounds"])):
-        command = [ONNXQ, "compile", folder / "case" / "model.onnx", "-o", folder / f"{kind}.so", "--max-iterations", "10000", *flags]
-        result = subprocess.run(command, capture_output=True, text=True)
+    second = ("code", ".ll", []) if options.sanitize else ("checked", ".so", ["--check-bounds"])
+    for kind, extension, flags in (("plain", ".so", []), second):
+        output = folder / (kind + extension)
+        command = [ONNXQ, "compile", folder / "case" / "model.onnx", "-o", output, "--max-iterations", "10000", *flags]
+        result = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
         if result.returncode < 0:
             return f"the compiler was killed by signal {-result.returncode}"
         if result.returncode:
             return None
+    if options.sanitize:
+        sanitized(folder / "code.ll", folder / "checked.so")
     child = os.fork()
     if child == 0:
         try:
-            fuzz(runtime, folder, case, runs, seed)
+            fuzz(runtime, folder, case, runs, seed, options.sanitize)
         except BaseException as error:
             (folder / "finding").write_text(f"the fuzzer failed: {error!r}")
             os._exit(1)
@@ -254,6 +272,19 @@ def judge(runtime, folder, name, case, options, seed, runs):
     return (folder / "finding").read_text()
 
 
+# Programs that are started don't get the sanitizer, which this process has loaded with `--sanitize`.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+
+
+def load_sanitizer():
+    """Starts this program again where the sanitizer was loaded before all else."""
+    found = next((LLVM / "lib" / "clang").rglob(SANITIZER), None)
+    if not found:
+        sys.exit(f"error: {SANITIZER} is not there")
+    environment = dict(os.environ, LD_PRELOAD=str(found), ASAN_OPTIONS=ASAN)
+    os.execve(sys.executable, [sys.executable, *sys.argv], environment)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=6000)
@@ -262,8 +293,11 @@ def main():
     parser.add_argument("--filter", default="")
     parser.add_argument("--keep", default="")
     parser.add_argument("--all", action="store_true", help="the backend data's operators, too")
+    parser.add_argument("--sanitize", action="store_true", help="compare with the same code under AddressSanitizer")
     options = parser.parse_args()
     require_tools()
+    if options.sanitize and "LD_PRELOAD" not in os.environ:
+        load_sanitizer()
     tally = Tally()
     tally.result("the runtime's structures", None if limits() else "the header has other numbers")
     cases = {name: case for name, case in sources(options.all).items() if options.filter in name}
@@ -276,7 +310,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="onnxq-opfuzz-") as temporary:
         library = pathlib.Path(temporary, "runtime.so")
         parts = sorted((ROOT / "lib" / "Runtime").glob("*.c"))
-        subprocess.run(["cc", "-shared", "-fPIC", "-O1", f"-I{ROOT}/include", *parts, "-o", library, "-ldl"], check=True)
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", f"-I{ROOT}/include", *parts, "-o", library, "-ldl"], check=True, env=ENVIRONMENT)
         runtime = ctypes.CDLL(str(library))
         each = max(1, options.runs // max(1, len(chosen)))
         for index, name in enumerate(chosen):
