@@ -3,6 +3,7 @@
 #include "OnnxQuant/Data/DataSet.h"
 #include "OnnxQuant/Data/IdxFile.h"
 #include "OnnxQuant/Import/TensorFile.h"
+#include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/NearestName.h"
 #include "OnnxQuant/Support/NumPy.h"
 #include "SourceSupport.h"
@@ -365,6 +366,8 @@ openImages(std::vector<std::string> files, const InputInfo &input,
 
 static Expected<std::unique_ptr<DataSource>>
 openFile(StringRef path, const SourceRequest &request) {
+  if (Error error = checkInput(path, FileLimits::data))
+    return fail(path + ": " + toString(std::move(error)));
   StringRef extension = sys::path::extension(path);
   if (isImagePath(path))
     return openImages({path.str()}, request.input, request.preprocess);

@@ -136,6 +136,9 @@ def no_files(folder, tally):
     with open(huge, "wb") as file:
         file.truncate(1 << 41)
     onnxq = harness.ONNXQ
+    chip = [onnxq, "esp", "quantize", good, "--chip", "esp32s3", "-o", place / "q.espdl"]
+    samples = place / "samples.npy"
+    numpy.save(samples, numpy.zeros((2, 2, 3), "float32"))
     seeing = place / "seeing.onnx"
     images = [hostile.info("x", (1, 3, 8, 8))], [hostile.info("y", (1, 3, 8, 8))]
     seeing.write_bytes(hostile.model([hostile.relu()], *images).SerializeToString())
@@ -151,6 +154,22 @@ def no_files(folder, tally):
         "table.flatbuffers": lambda path: [onnxq, "quantize", good, "-o", place / "q.onnx", "--table", path],
         "options.yaml": lambda path: [onnxq, "quantize", good, "-o", place / "q.onnx", "--config", path],
         "image.png": lambda path: [onnxq, "calibrate", seeing, "-o", place / "t.json", "--data", path],
+        "library.so": lambda path: [onnxq, "run", path, "--random-seed", "1"],
+        "targets.so": lambda path: [onnxq, "info", path],
+        "data.npy": lambda path: [onnxq, "calibrate", good, "-o", place / "t.json", "--data", path],
+        "data.npz": lambda path: [onnxq, "calibrate", good, "-o", place / "t.json", "--data", path],
+        "data.pb": lambda path: [onnxq, "calibrate", good, "-o", place / "t.json", "--data", path],
+        "list.txt": lambda path: [onnxq, "calibrate", good, "-o", place / "t.json", "--data", path],
+        "labels.npy": lambda path: [onnxq, "evaluate", good, "--data", samples, "--labels", path, "--metric", "top1"],
+        "labels.txt": lambda path: [onnxq, "evaluate", good, "--data", samples, "--labels", path, "--metric", "top1"],
+        "boxes.json": lambda path: [onnxq, "evaluate", good, "--data", samples, "--labels", path, "--metric", "coco", "--boxes", "yolox"],
+        "other.json": lambda path: [onnxq, "debug", good, good, "--data", samples, "--compare", path],
+        "merged.json": lambda path: [onnxq, "merge", path, "-o", place / "t.json"],
+        "tokenizer.json": lambda path: [onnxq, "generate", good, "--tokenizer", path, "--prompt", "a"],
+        "exponents.json": lambda path: chip + ["--table", path],
+        "exponents.pickle": lambda path: chip + ["--table", path],
+        "m.espdl": lambda path: [onnxq, "esp", "info", path],
+        "cases.txt": lambda path: [onnxq, "test", place, "--list", path],
     }
     for name, command in uses.items():
         for kind, source in (("a pipe", fifo), ("a device", zero), ("a file of 2 TiB", huge)):
@@ -158,7 +177,7 @@ def no_files(folder, tally):
             path.symlink_to(source)
             judge_command(f"{kind} as {name}", command(path), (name,), tally)
             path.unlink()
-    left = [name for name in ("q.onnx", "t.json") if (place / name).exists()]
+    left = [name for name in ("q.onnx", "t.json", "q.espdl") if (place / name).exists()]
     tally.result("no outputs of such inputs", f"left behind: {left}" if left else None)
 
 
@@ -169,10 +188,18 @@ def deep_texts(folder, tally):
     good = good_model(place)
     depth = 100_000
     quantize = [harness.ONNXQ, "quantize", good, "-o", place / "q.onnx"]
+    samples = place / "samples.npy"
+    numpy.save(samples, numpy.zeros((2, 2, 3), "float32"))
+    debug = [harness.ONNXQ, "debug", good, good, "--data", samples]
+    chip = [harness.ONNXQ, "esp", "quantize", good, "--chip", "esp32s3", "-o", place / "q.espdl"]
+    generate = [harness.ONNXQ, "generate", good, "--prompt", "a"]
     texts = {
         "table.json": ("[" * depth, lambda path: quantize + ["--table", path]),
         "objects.json": ('{"a":' * depth, lambda path: quantize + ["--table", path]),
         "overrides.json": ('{"a":' * depth, lambda path: quantize + ["--tensor-overrides", path]),
+        "result.json": ("[" * depth, lambda path: debug + ["--compare", path]),
+        "exponents.json": ("[" * depth, lambda path: chip + ["--table", path]),
+        "tokenizer.json": ("[" * depth, lambda path: generate + ["--tokenizer", path]),
         "flow.yaml": ("a: " + "[" * depth, lambda path: quantize + ["--config", path]),
         "block.yaml": ("- " * depth, lambda path: quantize + ["--config", path]),
         "attributes.mlir": ("module attributes {a = " + "[" * depth, lambda path: [harness.ONNXQ, "info", path]),
