@@ -125,9 +125,9 @@ static std::string decodePng(StringRef bytes, Image &image) {
     return "has too many pixels";
   // What deflate can make of so many bytes at most.
   constexpr uint64_t mostBitsPerByte = 8 * 1032;
-  if (!code && static_cast<uint64_t>(header.width) * header.height *
-                       header.bit_depth >
-                   bytes.size() * mostBitsPerByte)
+  if (!code &&
+      static_cast<uint64_t>(header.width) * header.height * header.bit_depth >
+          bytes.size() * mostBitsPerByte)
     return "is truncated";
   if (!code)
     code = spng_decoded_image_size(png.get(), SPNG_FMT_RGB8, &size);
