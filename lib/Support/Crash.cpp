@@ -5,6 +5,7 @@
 #include "OnnxQuant/Support/Progress.h"
 #include "OnnxQuant/Support/Temporaries.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Compiler.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Path.h"
@@ -114,10 +115,22 @@ static void onFault(int number) {
   end(0);
 }
 
+/// Memory for the last words.
+static std::unique_ptr<char[]> reserve;
+static constexpr size_t reserveBytes = 256 * 1024;
+
+/// Takes no memory for what is said: a heap that is full would end it without a
+/// word.
 [[noreturn]] static void leave(const Twine &message, bool isFault) {
   beginToLeave();
+  reserve.reset();
   Progress::leaveLine();
-  say(("error: " + subject + ": " + message + "\n").str());
+  SmallString<512> text;
+  say("error: ");
+  say(subject);
+  say(": ");
+  say(message.toStringRef(text));
+  say("\n");
   if (isFault)
     say(advice);
   removeTemporaries();
@@ -137,14 +150,9 @@ static void onFatalError(void *, const char *text, bool) {
   leave("LLVM can't go on: " + reason, /*isFault=*/true);
 }
 
-/// Memory for the last words.
-static std::unique_ptr<char[]> reserve;
-static constexpr size_t reserveBytes = 256 * 1024;
-
 /// Before an exception is thrown, which a thread may keep to itself.
 static void onFullHeap() {
   std::set_new_handler(nullptr);
-  reserve.reset();
   leave("not enough memory", /*isFault=*/false);
 }
 
