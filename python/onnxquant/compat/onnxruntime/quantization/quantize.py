@@ -4,17 +4,19 @@ options, with ORT's checks."""
 from __future__ import annotations
 
 import difflib
+import itertools
 import logging
 import os
 import re
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from .... import _options, model as _model, quantization as _quantization
+from .... import _options, model as _model, quantization as _quantization, table as _table
 from ....errors import Error
-from .calibrate import CalibrationMethod, TensorsData, load_tensors_data, save_tensors_data
+from ..capi.onnxruntime_inference_collection import warn_of_providers
+from .calibrate import CalibrationMethod, TensorsData, load_tensors_data, move_ranges, save_tensors_data
 from .quant_utils import (  # noqa: F401
     FLOAT8_TYPES, MODEL_SIZE_THRESHOLD, SHORT_NAMES, QuantFormat, QuantizationMode, QuantType)
-from .registry import IntegerOpsRegistry
+from .registry import IntegerOpsRegistry, QLinearOpsRegistry
 from .tensor_quant_overrides import TensorQuantOverridesHelper
 
 logger = logging.getLogger("onnxquant")
@@ -84,7 +86,7 @@ _EXTRA = {
     "QDQDisableWeightAdjustForInt32Bias": None,
     "ActivationRestrictedAsymmetric": "restricted_asymmetric",
     "TensorQuantOverrides": None,
-    "extra.Sigmoid.nnapi": "sigmoid_nnapi",
+    "extra.Sigmoid.nnapi": None,
     "DefaultTensorType": None,
     "CalibTensorRangeSymmetric": None,
     "CalibPercentile": None,
@@ -92,11 +94,9 @@ _EXTRA = {
     "CalibMovingAverageConstant": None,
     "CalibMaxIntermediateOutputs": None,
     "CalibStridedMinMax": None,
-    "CalibStridedDataReader": None,
     "SmoothQuant": "smooth_quant",
     "SmoothQuantAlpha": "smooth_quant_alpha",
     "SmoothQuantFolding": "smooth_quant_folding",
-    "QDQIsInt4AllowedForGather": None,
 }
 # Types that quantizers of ai.onnx have from opset 21 on.
 _WIDE = {QuantType.QInt16, QuantType.QUInt16, QuantType.QInt4, QuantType.QUInt4}
@@ -173,9 +173,8 @@ def _method(calibrate_method: CalibrationMethod, extra: Dict[str, Any], float8: 
     """The options of calibration."""
     options: Dict[str, Any] = {}
     if calibrate_method == CalibrationMethod.MinMax:
-        options["method"] = "moving-average" if extra.get("CalibMovingAverage") else "minmax"
-        if extra.get("CalibMovingAverage"):
-            options["constant"] = extra.get("CalibMovingAverageConstant", 0.01)
+        # Within one run of a reader it is a plain average; it moves from one part of the samples to the next.
+        options["method"] = "average" if extra.get("CalibMovingAverage") else "minmax"
     elif calibrate_method == CalibrationMethod.Entropy:
         options["method"] = "entropy"
     elif calibrate_method == CalibrationMethod.Percentile:
@@ -279,6 +278,14 @@ def _add_types(keywords: Dict[str, Any], extra: Dict[str, Any], source: "_model.
         if given:
             keywords["tensor_overrides"] = given
         kinds |= TensorQuantOverridesHelper(overrides).get_quant_types()
+    if extra.get("extra.Sigmoid.nnapi") and keywords["mode"] == "qlinear":
+        # NNAPI's sigmoid gives 256ths; pairs have no such form.
+        results = [node.output[0] for node in source.to_onnx().graph.node if node.op_type == "Sigmoid"]
+        given = keywords.setdefault("tensor_overrides", {})
+        for name in results:
+            given.setdefault(name, {"scale": 1 / 256, "zero_point": 0})
+        if not given:
+            del keywords["tensor_overrides"]
     if keywords["mode"] == "qdq" and source.opset < 21 and kinds & _WIDE:
         keywords["contrib_qdq"] = True
 
@@ -300,6 +307,7 @@ def quantize_static(
             raise ValueError("Only Distribution calibration method is supported for float quantization.")
     check_static_quant_arguments(quant_format, activation_type, weight_type)
     extra = _check_extra(extra_options)
+    warn_of_providers(calibration_providers)
     source = _source(model_input)
     cached = calibration_cache_path is not None and os.path.exists(calibration_cache_path)
     if calibration_data_reader is None and not cached:
@@ -313,6 +321,9 @@ def quantize_static(
     keywords["mode"] = "qdq" if quant_format == QuantFormat.QDQ else "qlinear"
     if op_types_to_quantize:
         wanted = _known_ops(list(op_types_to_quantize), source)
+        if quant_format != QuantFormat.QDQ:
+            # Any operator may stand between pairs; few have quantized forms.
+            wanted = [op for op in wanted if op in QLinearOpsRegistry]
         if not wanted:
             return _unchanged(source, model_output, use_external_data_format)
         keywords["op_types_to_quantize"] = wanted
@@ -324,35 +335,48 @@ def quantize_static(
     if float8:
         # Float8 is symmetric: no quantizer stands for a Relu.
         keywords["keep_removable_activations"] = True
-    stride = extra.get("CalibStridedMinMax", extra.get("CalibStridedDataReader"))
+    stride = extra.get("CalibStridedMinMax")
     if calibration_cache_path is not None:
         data = _cached(source, calibration_data_reader, calibrate_method, method, calibration_cache_path, cached)
         keywords["table"] = {name: tuple(float(v) for v in entry.range_value) for name, entry in data.items()}
         keywords["partial"] = True
     else:
-        reader = _strided(calibration_data_reader, stride) if stride else calibration_data_reader
-        _write_augmented(source, reader)
-        keywords["data"] = reader
-        keywords.update(method)
+        _write_augmented(source, calibration_data_reader)
+        if stride and method["method"] == "average":
+            constant = extra.get("CalibMovingAverageConstant", 0.01)
+            keywords["table"] = _moved(source, _parts(calibration_data_reader, stride), method, constant)
+            keywords["partial"] = True
+        else:
+            parts = _parts(calibration_data_reader, stride) if stride else ()
+            keywords["data"] = itertools.chain.from_iterable(parts) if stride else calibration_data_reader
+            keywords.update(method)
     return _run(source, model_output, keywords)
 
 
-def _strided(reader: Any, stride: int) -> Any:
-    """Reads a part of the reader's samples after the other."""
+def _parts(reader: Any, stride: int) -> Any:
+    """One part of the reader's samples after the other, each an iterator."""
     total = len(reader)
     if total % stride != 0:
         raise ValueError(f"Total data size ({total}) is not divisible by stride size ({stride}).")
 
-    def parts() -> Any:
-        for start in range(0, total, stride):
-            reader.set_range(start_index=start, end_index=start + stride)
-            while True:
-                item = reader.get_next()
-                if not item:
-                    break
-                yield item
+    def part(start: int) -> Any:
+        reader.set_range(start_index=start, end_index=start + stride)
+        while True:
+            item = reader.get_next()
+            if not item:
+                return
+            yield item
 
-    return parts()
+    return (part(start) for start in range(0, total, stride))
+
+
+def _moved(source: "_model.Model", parts: Any, method: Dict[str, Any], constant: float) -> Dict[str, Tuple[float, float]]:
+    """The moving average of the parts' averages."""
+    ranges: Dict[str, Tuple[float, float]] = {}
+    for part in parts:
+        found = dict(_table.calibrate(source, part, progress=False, all=True, **method))
+        ranges = move_ranges(ranges, found, constant) if ranges else found
+    return ranges
 
 
 def _write_augmented(source: "_model.Model", reader: Any) -> None:
@@ -371,7 +395,6 @@ def _cached(source: "_model.Model", reader: Any, method: CalibrationMethod, opti
         if data.calibration_method != method:
             raise ValueError(f"{path}: is of method {data.calibration_method.name}, but {method.name} was asked for")
         return data
-    from .... import table as _table
     from .calibrate import TensorData
     import numpy as np
 
@@ -412,6 +435,9 @@ def quantize_dynamic(
         source = _model.preprocess(source)
     keywords = _base(source, per_channel, reduce_range, weight_type, nodes_to_quantize, nodes_to_exclude,
                      use_external_data_format)
+    if extra.get("ForceQuantizeNoInputCheck"):
+        logger.warning("ForceQuantizeNoInputCheck changes nothing here: dynamic quantization is of products only")
+        del extra["ForceQuantizeNoInputCheck"]
     keywords.update(_extra_keywords(extra))
     keywords.update(mode="integer", dynamic=True)
     asked = list(op_types_to_quantize or IntegerOpsRegistry)
@@ -431,7 +457,6 @@ def quantize_qat(
     per_channel: bool = False, reduce_range: bool = False, activation_type: QuantType = QuantType.QUInt8,
     weight_type: QuantType = QuantType.QUInt8, nodes_to_quantize: Optional[Sequence[str]] = None,
     nodes_to_exclude: Optional[Sequence[str]] = None, use_external_data_format: bool = False,
-    **ignored: Any,
 ) -> Any:
     """Takes over the quantizers that a model was trained with."""
     source = _source(model_input)
@@ -440,6 +465,9 @@ def quantize_qat(
         # Up to 1.10 a float model was quantized by integer ops here.
         return quantize_dynamic(source, model_output, op_types_to_quantize, per_channel, reduce_range, weight_type,
                                 nodes_to_quantize, nodes_to_exclude, use_external_data_format)
+    if op_types_to_quantize or nodes_to_quantize or nodes_to_exclude or per_channel or reduce_range:
+        logger.warning("quantize_qat takes over the quantizers that the model was trained with: operators, nodes, "
+                       "per_channel and reduce_range of the call change nothing")
     return _quantization.quantize(source, out=os.fspath(model_output), mode="qat", qat_form="integer",
                                   external_data=use_external_data_format)
 
