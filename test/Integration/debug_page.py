@@ -45,6 +45,7 @@ def browse(folder, page, width=1280, height=2200, theme="", probe="", picture=No
 
 # Says how wide the page is, whether it is done, and what the theme is, to itself and to a frame around it.
 PROBE = """const said = JSON.stringify({ready: document.body.dataset.ready, wide: document.documentElement.scrollWidth, room: innerWidth,
+  thin: [...document.querySelectorAll('td.name')].filter(e => e.offsetParent && e.clientWidth < 80).length,
   theme: document.documentElement.dataset.theme, drawn: document.getElementById('graph').width, ms: Math.round(performance.now()),
   cut: [...document.querySelectorAll('main section, main .tile, main .issue, .command')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).length});
 document.body.dataset.said = said; parent.postMessage(said, '*');"""
@@ -109,6 +110,8 @@ def check_page_widths(folder):
                 return f"{width}, {theme}: {found['wide']} pixels wide, {found['cut']} parts cut off"
             if not found["drawn"]:
                 return f"{width}, {theme}: no graph is drawn"
+            if found["thin"]:
+                return f"{width}, {theme}: {found['thin']} names have no room"
     return None
 
 
