@@ -34,7 +34,11 @@ class _Loader(importlib.abc.Loader):
         return importlib.import_module(self.real)
 
     def exec_module(self, module: ModuleType) -> None:
-        # It has been run under its own name.
+        # It has been run under its own name, and so has what it imported: importing that again would put modules in
+        # the place of functions that have their names, such as `quantize`.
+        for name, other in list(sys.modules.items()):
+            if name == _HERE or name.startswith(_HERE + "."):
+                sys.modules.setdefault("onnxruntime" + name[len(_HERE):], other)
         sys.modules[self.real.replace(_HERE, "onnxruntime")] = module
 
     def get_code(self, name: str) -> Any:

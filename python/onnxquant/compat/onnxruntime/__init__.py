@@ -6,6 +6,7 @@ from . import capi
 from .capi.onnxruntime_inference_collection import (
     GraphOptimizationLevel,
     InferenceSession,
+    IOBinding,
     ModelMetadata,
     NodeArg,
     OrtValue,
@@ -18,7 +19,7 @@ __version__ = "1.30.0"
 __onnxquant__ = True
 
 __all__ = [
-    "ExecutionMode", "GraphOptimizationLevel", "InferenceSession", "ModelMetadata", "NodeArg", "OrtValue",
+    "ExecutionMode", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "ModelMetadata", "NodeArg", "OrtValue",
     "RunOptions", "SessionOptions", "capi", "get_all_providers", "get_available_providers", "get_device",
     "set_default_logger_severity", "set_seed",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import difflib
 import logging
 import os
 import threading
@@ -15,6 +16,7 @@ from .... import session as _session
 from ....errors import DataError, Error, ModelError, RunError, UnsupportedError
 from ._pybind_state import (
     ExecutionMode,
+    ExecutionOrder,
     Fail,
     GraphOptimizationLevel,
     InvalidArgument,
@@ -27,9 +29,21 @@ from ._pybind_state import (
 logger = logging.getLogger("onnxquant")
 
 # How ORT writes element types.
+_ELEMENT_TYPES = {
+    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "float16": 10,
+    "float64": 11, "uint32": 12, "uint64": 13,
+}
 _TYPE_NAMES = {
     "float32": "float", "float64": "double", "float8e4m3fn": "float8e4m3fn", "float8e5m2": "float8e5m2",
 }
+
+
+def warn_of_providers(providers: Any) -> None:
+    """Says of each provider but the CPU that it isn't there."""
+    for provider in [providers] if isinstance(providers, str) else providers or []:
+        name = provider[0] if isinstance(provider, tuple) else provider
+        if name != "CPUExecutionProvider":
+            logger.warning("provider %s is not available: the CPU is used", name)
 
 
 class NodeArg:
@@ -47,12 +61,28 @@ class NodeArg:
 class SessionOptions:
     """Options that have a meaning here are used; the rest change no result."""
 
+    _KNOWN = frozenset((
+        "graph_optimization_level", "optimized_model_filepath", "intra_op_num_threads", "inter_op_num_threads",
+        "execution_mode", "execution_order", "enable_profiling", "profile_file_prefix", "enable_mem_pattern",
+        "enable_mem_reuse", "enable_cpu_mem_arena", "log_severity_level", "log_verbosity_level", "logid",
+        "use_deterministic_compute"))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._KNOWN and not name.startswith("_"):
+            near = difflib.get_close_matches(name, self._KNOWN, 1)
+            raise AttributeError(f"SessionOptions has no '{name}'" + (f"; did you mean '{near[0]}'?" if near else ""))
+        if name == "enable_profiling" and value:
+            logger.warning("enable_profiling: no profile is written; a session of onnxquant.compile(model, profile=True) "
+                           "tells the times of kernels by profile()")
+        super().__setattr__(name, value)
+
     def __init__(self) -> None:
         self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
         self.optimized_model_filepath = ""
         self.intra_op_num_threads = 0
         self.inter_op_num_threads = 0
         self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
+        self.execution_order = ExecutionOrder.DEFAULT
         self.enable_profiling = False
         self.profile_file_prefix = ""
         self.enable_mem_pattern = True
@@ -103,11 +133,93 @@ class OrtValue:
     def ortvalue_from_numpy(array: "np.ndarray[Any, Any]", device_type: str = "cpu", device_id: int = 0) -> "OrtValue":
         return OrtValue(array)
 
+    @staticmethod
+    def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any, device_type: str = "cpu",
+                                     device_id: int = 0) -> "OrtValue":
+        return OrtValue(np.zeros(tuple(shape), element_type))
+
     def numpy(self) -> "np.ndarray[Any, Any]":
         return self._array
 
+    def __array__(self, dtype: Any = None) -> "np.ndarray[Any, Any]":
+        return self._array if dtype is None else self._array.astype(dtype)
+
     def shape(self) -> List[int]:
         return list(self._array.shape)
+
+    def data_type(self) -> str:
+        return f"tensor({_TYPE_NAMES.get(str(self._array.dtype), str(self._array.dtype))})"
+
+    def element_type(self) -> int:
+        return _ELEMENT_TYPES[str(self._array.dtype)]
+
+    def device_name(self) -> str:
+        return "cpu"
+
+    def is_tensor(self) -> bool:
+        return True
+
+    def has_value(self) -> bool:
+        return True
+
+    def update_inplace(self, array: "np.ndarray[Any, Any]") -> None:
+        np.copyto(self._array, array, casting="no")
+
+
+class IOBinding:
+    """Inputs and outputs that a session reads and fills by themselves."""
+
+    def __init__(self, session: "InferenceSession") -> None:
+        self._session = session
+        self._feeds: Dict[str, Any] = {}
+        self._wanted: Dict[str, Optional["np.ndarray[Any, Any]"]] = {}
+        self._results: List["np.ndarray[Any, Any]"] = []
+
+    def bind_cpu_input(self, name: str, array: Any) -> None:
+        self._feeds[name] = array
+
+    def bind_ortvalue_input(self, name: str, value: OrtValue) -> None:
+        self._feeds[name] = value
+
+    def bind_output(self, name: str, device_type: str = "cpu", device_id: int = 0, element_type: Any = None,
+                    shape: Any = None, buffer_ptr: Any = None) -> None:
+        if device_type != "cpu" or buffer_ptr is not None:
+            raise NotImplemented("bind_output binds outputs in the memory of the CPU; bind_ortvalue_output binds arrays")
+        self._wanted[name] = None
+
+    def bind_ortvalue_output(self, name: str, value: OrtValue) -> None:
+        self._wanted[name] = value.numpy()
+
+    def _run(self) -> None:
+        names = list(self._wanted)
+        self._results = []
+        for name, result in zip(names, self._session.run(names, self._feeds)):
+            place = self._wanted[name]
+            if place is not None:
+                if place.shape != result.shape or place.dtype != result.dtype:
+                    raise InvalidArgument(f"output '{name}' is {result.dtype}{list(result.shape)}, but {place.dtype}"
+                                          f"{list(place.shape)} is bound to it")
+                np.copyto(place, result)
+                result = place
+            self._results.append(result)
+
+    def copy_outputs_to_cpu(self) -> List["np.ndarray[Any, Any]"]:
+        return list(self._results)
+
+    def get_outputs(self) -> List[OrtValue]:
+        return [OrtValue(array) for array in self._results]
+
+    def clear_binding_inputs(self) -> None:
+        self._feeds = {}
+
+    def clear_binding_outputs(self) -> None:
+        self._wanted = {}
+
+    def synchronize_inputs(self) -> None:
+        """Nothing waits: all is in the memory of the CPU."""
+
+    def synchronize_outputs(self) -> None:
+        """Nothing waits: all is in the memory of the CPU."""
 
 
 class InferenceSession:
@@ -125,10 +237,7 @@ class InferenceSession:
         **kwargs: Any,
     ) -> None:
         self._options = sess_options or SessionOptions()
-        for provider in providers or []:
-            name = provider[0] if isinstance(provider, tuple) else provider
-            if name != "CPUExecutionProvider":
-                logger.warning("provider %s is not available: the CPU is used", name)
+        warn_of_providers(providers)
         if isinstance(path_or_bytes, (str, os.PathLike)):
             path = os.fspath(path_or_bytes)
             if not os.path.exists(path):
@@ -228,6 +337,12 @@ class InferenceSession:
     ) -> List[OrtValue]:
         return [OrtValue(array) for array in self.run(output_names, input_feed)]
 
+    def io_binding(self) -> IOBinding:
+        return IOBinding(self)
+
+    def run_with_iobinding(self, iobinding: IOBinding, run_options: Any = None) -> None:
+        iobinding._run()
+
     def get_inputs(self) -> List[NodeArg]:
         return [NodeArg(tensor) for tensor in self._inputs]
 
@@ -244,7 +359,8 @@ class InferenceSession:
         return ["CPUExecutionProvider"]
 
     def set_providers(self, providers: Any = None, provider_options: Any = None) -> None:
-        """Sessions run on the CPU whatever is asked for."""
+        """Sessions run on the CPU; what else is asked for is said not to be there."""
+        warn_of_providers(providers)
 
     def get_provider_options(self) -> Dict[str, Any]:
         return {"CPUExecutionProvider": {}}

@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 import numpy as np
 
 from .... import table as _table
-from ....errors import logger
+from .quant_utils import smooth_distribution
 
 
 class CalibrationMethod(Enum):
@@ -245,6 +245,9 @@ class CalibraterBase:
         self._names, _ = self.select_tensors_to_calibrate(self.model)
 
     def set_execution_providers(self, execution_providers: Sequence[str] = ("CPUExecutionProvider",)) -> None:
+        from ..capi.onnxruntime_inference_collection import warn_of_providers
+
+        warn_of_providers(execution_providers)
         self.execution_providers = list(execution_providers)
         self.create_inference_session()
 
@@ -467,6 +470,16 @@ class PercentileCalibrater(HistogramCalibrater):
         return {**super()._options(), "symmetric": False}
 
 
+def _moments(hist: Any, edges: Any, scenario: str) -> Tuple[Any, Any]:
+    """Average and deviation of what a histogram holds, of its cube roots in scenario p3."""
+    share = hist / hist.sum()
+    middles = (edges[:-1].astype(np.float64) + edges[1:]) / 2
+    powers = np.sign(middles) * np.abs(middles) ** (1.0 if scenario == "same" else 1.0 / 3.0)
+    average = (share * powers).sum()
+    deviation = np.sqrt((share * (powers - average) ** 2).sum())
+    return np.array(average, np.float32), np.array(deviation, np.float32)
+
+
 class DistributionCalibrater(HistogramCalibrater):
     """Averages and deviations, for float8."""
 
@@ -487,16 +500,10 @@ class DistributionCalibrater(HistogramCalibrater):
 
     def compute_data(self) -> TensorsData:
         data = super().compute_data()
-        power = 1.0 if self.scenario == "same" else 1.0 / 3.0
         for name, entry in data.items():
-            share = entry.hist / entry.hist.sum()
-            middles = (entry.hist_edges[:-1].astype(np.float64) + entry.hist_edges[1:]) / 2
-            powers = np.sign(middles) * np.abs(middles) ** power
-            average = (share * powers).sum()
-            deviation = np.sqrt((share * (powers - average) ** 2).sum())
-            data[name] = TensorData(
-                avg=np.array(average, np.float32), std=np.array(deviation, np.float32), hist=entry.hist,
-                hist_edges=entry.hist_edges, lowest=entry.lowest, highest=entry.highest)
+            average, deviation = _moments(entry.hist, entry.hist_edges, self.scenario)
+            data[name] = TensorData(avg=average, std=deviation, hist=entry.hist, hist_edges=entry.hist_edges,
+                                    lowest=entry.lowest, highest=entry.highest)
         return data
 
 
@@ -530,9 +537,7 @@ def create_calibrator(
         model, op_types_to_calibrate, augmented_model_path, use_external_data_format=use_external_data_format, **keywords
     )
     calibrator.augment_graph()
-    if providers:
-        calibrator.execution_providers = list(providers)
-    calibrator.create_inference_session()
+    calibrator.set_execution_providers(providers or ["CPUExecutionProvider"])
     return calibrator
 
 
@@ -590,6 +595,8 @@ class HistogramCollector:
 
     def __init__(self, method: str, symmetric: bool, num_bins: int, num_quantized_bins: int, percentile: float,
                  scenario: str = "same") -> None:
+        if method not in ("percentile", "entropy", "distribution"):
+            raise ValueError(f"method expects 'entropy', 'percentile' or 'distribution', but got '{method}'")
         self.histogram_dict: Dict[str, Any] = {}
         self.method, self.symmetric, self.num_bins = method, symmetric, num_bins
         self.num_quantized_bins, self.percentile, self.scenario = num_quantized_bins, percentile, scenario
@@ -629,7 +636,40 @@ class HistogramCollector:
             result[name] = (np.float32(max(left, low)), np.float32(min(right, high)), hist, edges.astype(np.float32))
         return result
 
-    def compute_collection_result(self) -> Dict[str, Tuple[Any, Any, Any, Any]]:
+    def compute_entropy(self) -> Dict[str, Tuple[Any, Any, Any, Any]]:
+        return {name: (*self.get_entropy_threshold(entry, self.num_quantized_bins), entry[0], entry[1].astype(np.float32))
+                for name, entry in self.histogram_dict.items()}
+
+    def get_entropy_threshold(self, histogram: Tuple[Any, ...], num_quantized_bins: int) -> Tuple[Any, Any]:
+        """The range about zero whose quantized counts say most of all counts."""
+        hist, edges, low, high = histogram[:4]
+        counts, middle = hist.astype(np.float64), hist.size // 2
+        best, range_ = np.inf, (edges[0], edges[-1])
+        for half in range(num_quantized_bins // 2, middle + 1):
+            start, end = middle - half, min(middle + half + 1, hist.size)
+            inside = counts[start:end]
+            p = inside.copy()
+            p[0] += counts[:start].sum()
+            p[-1] += counts[end:].sum()
+            # Each step of the integers is spread over the bins that have something.
+            steps = np.minimum(np.arange(inside.size) // max(1, inside.size // num_quantized_bins), num_quantized_bins - 1)
+            sums, filled = (np.bincount(steps, weights, num_quantized_bins) for weights in (inside, p != 0))
+            q = np.where(p != 0, (sums / np.maximum(filled, 1))[steps], 0)
+            p, q = smooth_distribution(p), smooth_distribution(q)
+            divergence = np.inf if p is None or q is None else float(entropy(p, q))
+            if divergence < best:
+                best, range_ = divergence, (edges[start], edges[end])
+        return np.float32(max(range_[0], low)), np.float32(min(range_[1], high))
+
+    def compute_distribution(self) -> Dict[str, "TensorData"]:
+        result = {}
+        for name, (hist, edges, low, high) in self.histogram_dict.items():
+            average, deviation = _moments(hist, edges, self.scenario)
+            result[name] = TensorData(avg=average, std=deviation, hist=hist, hist_edges=edges.astype(np.float32),
+                                      lowest=np.array(low, np.float32), highest=np.array(high, np.float32))
+        return result
+
+    def compute_collection_result(self) -> Dict[str, Any]:
         if not self.histogram_dict:
             raise ValueError("Histogram has not been collected. Please run collect() first.")
-        return self.compute_percentile()
+        return getattr(self, f"compute_{self.method}")()  # type: ignore[no-any-return]

@@ -99,6 +99,10 @@ class MatMulNBitsQuantizer:
                                       "per_channel has a scale for each channel")
         if getattr(algo_config, "ratios", None):
             raise NotImplementedError("ratios are not available; k_quant searches for better scales by itself")
+        if getattr(algo_config, "axis", 1) != 1:
+            raise NotImplementedError("axis of HQQ expects 1: blocks lie along the rows that are summed")
+        if is_symmetric and algo_config.algorithm in ("HQQ", "k_quant"):
+            logger.warning("is_symmetric: %s chooses its zero points itself", algo_config.algorithm)
         if not getattr(algo_config, "perchannel", True):
             raise NotImplementedError("perchannel=False is not available: blocks belong to one channel")
         self.algo_config = algo_config
@@ -115,8 +119,6 @@ class MatMulNBitsQuantizer:
 
     def process(self) -> None:
         """Replaces the products of constant matrices."""
-        from onnxquant import quantize
-
         special: Dict[Tuple[int, int, bool], List[str]] = {}
         usual = (self.bits, self.block_size, self.is_symmetric)
         for name, entry in (self.algo_config.customized_weight_config or {}).items():
@@ -127,11 +129,19 @@ class MatMulNBitsQuantizer:
         named = {name for names in special.values() for name in names}
         model = self.model.model
         for (bits, block_size, symmetric), names in special.items():
-            model = quantize(model, **self._options(model, bits, block_size, symmetric, names, set())).to_onnx()
+            model = self._stored(model, self._options(model, bits, block_size, symmetric, names, set()))
         left = self._options(model, *usual, sorted(self.nodes_to_include - named), self.nodes_to_exclude | named)
         if self._matters(model, left):
-            model = quantize(model, **left).to_onnx()
+            model = self._stored(model, left)
         self.model = ONNXModel(model)
+
+    def _stored(self, model: Any, options: Dict[str, Any]) -> Any:
+        from onnxquant import quantize
+
+        result = quantize(model, **options)
+        for node in result.report.nodes:
+            logger.info("%s: %s", node["name"], "quantized" if node.get("quantized") else node.get("reason"))
+        return result.to_onnx()
 
     def _matters(self, model: Any, options: Dict[str, Any]) -> bool:
         """Whether a node is left that can be quantized: ONNX Runtime's tool writes others as they are."""
@@ -223,6 +233,11 @@ def main() -> None:
     common: Dict[str, Any] = {"quant_format": QuantFormat.from_string(args.quant_format),
                               "op_types_to_quantize": args.op_types_to_quantize}
     config: WeightOnlyQuantConfig
+    if args.verbose:
+        logging.basicConfig()
+        logger.setLevel(logging.INFO)
+    if args.quant_axes and args.quant_method in ("rtn", "k_quant"):
+        parser.error(f"--quant_axes is of the methods default and hqq, not of {args.quant_method}")
     if args.quant_method == "default":
         config = DefaultWeightOnlyQuantConfig(args.block_size, symmetric, args.accuracy_level, bits=args.bits,
                                               quant_axes=args.quant_axes, **common)

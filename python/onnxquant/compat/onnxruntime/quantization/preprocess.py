@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 
+from ....errors import logger
 from .shape_inference import quant_pre_process
 
 
@@ -37,6 +39,9 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> None:
     args = parse_arguments()
+    if args.verbose:
+        logging.basicConfig(format="%(message)s")
+        logger.setLevel(logging.INFO)
     if args.skip_optimization and args.skip_onnx_shape and args.skip_symbolic_shape:
         print("Skipping all three steps, nothing to be done. Quitting...", file=sys.stderr)
         return

@@ -11,10 +11,11 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from .... import _options, model as _model, quantization as _quantization
 from ....errors import Error
+from ..capi.onnxruntime_inference_collection import warn_of_providers
 from .calibrate import CalibrationMethod, TensorsData, load_tensors_data, save_tensors_data
 from .quant_utils import (  # noqa: F401
     FLOAT8_TYPES, MODEL_SIZE_THRESHOLD, SHORT_NAMES, QuantFormat, QuantizationMode, QuantType)
-from .registry import IntegerOpsRegistry
+from .registry import IntegerOpsRegistry, QLinearOpsRegistry
 from .tensor_quant_overrides import TensorQuantOverridesHelper
 
 logger = logging.getLogger("onnxquant")
@@ -84,7 +85,7 @@ _EXTRA = {
     "QDQDisableWeightAdjustForInt32Bias": None,
     "ActivationRestrictedAsymmetric": "restricted_asymmetric",
     "TensorQuantOverrides": None,
-    "extra.Sigmoid.nnapi": "sigmoid_nnapi",
+    "extra.Sigmoid.nnapi": None,
     "DefaultTensorType": None,
     "CalibTensorRangeSymmetric": None,
     "CalibPercentile": None,
@@ -92,11 +93,9 @@ _EXTRA = {
     "CalibMovingAverageConstant": None,
     "CalibMaxIntermediateOutputs": None,
     "CalibStridedMinMax": None,
-    "CalibStridedDataReader": None,
     "SmoothQuant": "smooth_quant",
     "SmoothQuantAlpha": "smooth_quant_alpha",
     "SmoothQuantFolding": "smooth_quant_folding",
-    "QDQIsInt4AllowedForGather": None,
 }
 # Types that quantizers of ai.onnx have from opset 21 on.
 _WIDE = {QuantType.QInt16, QuantType.QUInt16, QuantType.QInt4, QuantType.QUInt4}
@@ -279,6 +278,14 @@ def _add_types(keywords: Dict[str, Any], extra: Dict[str, Any], source: "_model.
         if given:
             keywords["tensor_overrides"] = given
         kinds |= TensorQuantOverridesHelper(overrides).get_quant_types()
+    if extra.get("extra.Sigmoid.nnapi") and keywords["mode"] == "qlinear":
+        # NNAPI's sigmoid gives 256ths; pairs have no such form.
+        results = [node.output[0] for node in source.to_onnx().graph.node if node.op_type == "Sigmoid"]
+        given = keywords.setdefault("tensor_overrides", {})
+        for name in results:
+            given.setdefault(name, {"scale": 1 / 256, "zero_point": 0})
+        if not given:
+            del keywords["tensor_overrides"]
     if keywords["mode"] == "qdq" and source.opset < 21 and kinds & _WIDE:
         keywords["contrib_qdq"] = True
 
@@ -300,6 +307,7 @@ def quantize_static(
             raise ValueError("Only Distribution calibration method is supported for float quantization.")
     check_static_quant_arguments(quant_format, activation_type, weight_type)
     extra = _check_extra(extra_options)
+    warn_of_providers(calibration_providers)
     source = _source(model_input)
     cached = calibration_cache_path is not None and os.path.exists(calibration_cache_path)
     if calibration_data_reader is None and not cached:
@@ -313,6 +321,9 @@ def quantize_static(
     keywords["mode"] = "qdq" if quant_format == QuantFormat.QDQ else "qlinear"
     if op_types_to_quantize:
         wanted = _known_ops(list(op_types_to_quantize), source)
+        if quant_format != QuantFormat.QDQ:
+            # Any operator may stand between pairs; few have quantized forms.
+            wanted = [op for op in wanted if op in QLinearOpsRegistry]
         if not wanted:
             return _unchanged(source, model_output, use_external_data_format)
         keywords["op_types_to_quantize"] = wanted
@@ -324,7 +335,7 @@ def quantize_static(
     if float8:
         # Float8 is symmetric: no quantizer stands for a Relu.
         keywords["keep_removable_activations"] = True
-    stride = extra.get("CalibStridedMinMax", extra.get("CalibStridedDataReader"))
+    stride = extra.get("CalibStridedMinMax")
     if calibration_cache_path is not None:
         data = _cached(source, calibration_data_reader, calibrate_method, method, calibration_cache_path, cached)
         keywords["table"] = {name: tuple(float(v) for v in entry.range_value) for name, entry in data.items()}
@@ -412,6 +423,9 @@ def quantize_dynamic(
         source = _model.preprocess(source)
     keywords = _base(source, per_channel, reduce_range, weight_type, nodes_to_quantize, nodes_to_exclude,
                      use_external_data_format)
+    if extra.get("ForceQuantizeNoInputCheck"):
+        logger.warning("ForceQuantizeNoInputCheck changes nothing here: dynamic quantization is of products only")
+        del extra["ForceQuantizeNoInputCheck"]
     keywords.update(_extra_keywords(extra))
     keywords.update(mode="integer", dynamic=True)
     asked = list(op_types_to_quantize or IntegerOpsRegistry)
@@ -431,7 +445,6 @@ def quantize_qat(
     per_channel: bool = False, reduce_range: bool = False, activation_type: QuantType = QuantType.QUInt8,
     weight_type: QuantType = QuantType.QUInt8, nodes_to_quantize: Optional[Sequence[str]] = None,
     nodes_to_exclude: Optional[Sequence[str]] = None, use_external_data_format: bool = False,
-    **ignored: Any,
 ) -> Any:
     """Takes over the quantizers that a model was trained with."""
     source = _source(model_input)
@@ -440,6 +453,9 @@ def quantize_qat(
         # Up to 1.10 a float model was quantized by integer ops here.
         return quantize_dynamic(source, model_output, op_types_to_quantize, per_channel, reduce_range, weight_type,
                                 nodes_to_quantize, nodes_to_exclude, use_external_data_format)
+    if op_types_to_quantize or nodes_to_quantize or nodes_to_exclude or per_channel or reduce_range:
+        logger.warning("quantize_qat takes over the quantizers that the model was trained with: operators, nodes, "
+                       "per_channel and reduce_range of the call change nothing")
     return _quantization.quantize(source, out=os.fspath(model_output), mode="qat", qat_form="integer",
                                   external_data=use_external_data_format)
 

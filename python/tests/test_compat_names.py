@@ -1,0 +1,112 @@
+"""The drop-in beside ONNX Runtime's own tool: options, functions and sessions."""
+
+import logging
+
+import numpy as np
+import onnx
+import pytest
+from conftest import digits_model, make_model, tensor
+from onnx import helper
+from test_compat import Reader, constants
+
+import onnxruntime
+from onnxruntime.quantization import (
+    QuantFormat, QuantType, calibrate, quantize, quantize_dynamic, quantize_qat, quantize_static)
+from onnxruntime.quantization.calibrate import HistogramCollector
+from onnxruntime.quantization.matmul_nbits_quantizer import HQQWeightOnlyQuantConfig, MatMulNBitsQuantizer
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    onnx.save(digits_model(), "float.onnx")
+
+
+def test_sigmoid_of_nnapi():
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["m"], "product"), helper.make_node("Sigmoid", ["m"], ["y"], "sigmoid")]
+    onnx.save(make_model(nodes, [("x", [2, 8])], [("y", [2, 4])], [tensor("w", 8, 4)]), "s.onnx")
+    x = np.random.default_rng(0).normal(size=(2, 8)).astype(np.float32)
+    for nnapi in (True, False):
+        quantize_static("s.onnx", "q.onnx", Reader([{"x": x}]), quant_format=QuantFormat.QOperator,
+                        activation_type=QuantType.QUInt8, extra_options={"extra.Sigmoid.nnapi": nnapi})
+        known = constants("q.onnx")
+        assert (known["y_scale"] == 1 / 256 and known["y_zero_point"] == 0) == nnapi
+
+
+def test_operators_without_a_quantized_form(digits, caplog):
+    quantize_static("float.onnx", "q.onnx", Reader([{"image": digits}]), quant_format=QuantFormat.QOperator,
+                    op_types_to_quantize=["Flatten"])
+    assert [node.op_type for node in onnx.load("q.onnx").graph.node] == [node.op_type for node in digits_model().graph.node]
+    assert "stays as it is" in caplog.text
+
+
+def test_functions_beside_modules():
+    """Modules of the same name don't take the place of functions."""
+    from onnxruntime import quantization
+    from onnxruntime.quantization.quantize import QuantConfig
+
+    assert QuantConfig and callable(quantization.quantize) and callable(quantization.calibrate)
+    assert quantization.quantize is quantize and quantization.calibrate is calibrate
+
+
+def test_what_has_no_effect_is_told(caplog, digits):
+    sample = Reader([{"image": digits}])
+    quantize_static("float.onnx", "q.onnx", sample, calibration_providers=["CUDAExecutionProvider"])
+    assert "CUDAExecutionProvider is not available" in caplog.text
+    quantize_dynamic("float.onnx", "q.onnx", extra_options={"ForceQuantizeNoInputCheck": True})
+    assert "ForceQuantizeNoInputCheck changes nothing" in caplog.text
+    quantize_static("float.onnx", "t.onnx", Reader([{"image": digits}]))
+    quantize_qat("t.onnx", "q.onnx", per_channel=True)
+    assert "takes over the quantizers" in caplog.text
+    with pytest.raises(TypeError, match="anything"):
+        quantize_qat("t.onnx", "q.onnx", anything=1)
+    with pytest.raises(NotImplementedError, match="axis"):
+        MatMulNBitsQuantizer(digits_model(), algo_config=HQQWeightOnlyQuantConfig(axis=0))
+    options = onnxruntime.SessionOptions()
+    with pytest.raises(AttributeError, match="intra_op_num_threads"):
+        options.intra_op_threads = 2
+    options.enable_profiling = True
+    assert "no profile is written" in caplog.text
+
+
+def test_verbose_weights(caplog):
+    caplog.set_level(logging.INFO)
+    quantizer = MatMulNBitsQuantizer(
+        make_model([helper.make_node("MatMul", ["x", "w"], ["y"], "product")], [("x", [2, 64])], [("y", [2, 8])],
+                   [tensor("w", 64, 8)]), block_size=32)
+    quantizer.process()
+    assert "product: quantized" in caplog.text
+
+
+def test_binding(digits):
+    session = onnxruntime.InferenceSession("float.onnx")
+    right = session.run(None, {"image": digits})[0]
+    binding = session.io_binding()
+    binding.bind_cpu_input("image", digits)
+    binding.bind_output("scores")
+    session.run_with_iobinding(binding)
+    assert np.array_equal(binding.copy_outputs_to_cpu()[0], right)
+    place = onnxruntime.OrtValue.ortvalue_from_shape_and_type(right.shape, np.float32)
+    binding.bind_ortvalue_output("scores", place)
+    session.run_with_iobinding(binding)
+    assert np.array_equal(place.numpy(), right) and place.data_type() == "tensor(float)"
+    binding.bind_ortvalue_output("scores", onnxruntime.OrtValue.ortvalue_from_shape_and_type([1], np.float32))
+    with pytest.raises(Exception, match="scores"):
+        session.run_with_iobinding(binding)
+
+
+@pytest.mark.parametrize("method", ["entropy", "percentile", "distribution"])
+def test_histograms_of_arrays(method):
+    """Figures of ONNX Runtime's HistogramCollector for the same arrays."""
+    collector = HistogramCollector(method, False, 2048, 128, 97.0, "same")
+    with pytest.raises(ValueError):
+        collector.compute_collection_result()
+    collector.collect({"a": [np.tanh(np.linspace(-9, 9, 3000, dtype=np.float32))]})
+    found = collector.compute_collection_result()["a"]
+    found = [float(v) for v in ((found.avg, found.std) if method == "distribution" else found[:2])]
+    assert np.allclose(found, FIGURES[method], rtol=1e-4, atol=1e-4), found
+    with pytest.raises(ValueError, match="method"):
+        HistogramCollector("best", False, 2048, 128, 97.0)
+
+
+FIGURES = {"entropy": (-1, 1), "percentile": (-1, 0.9990234), "distribution": (0, 0.9425779)}
