@@ -1,12 +1,14 @@
 """The drop-in beside ONNX Runtime's own tool: options, functions and sessions."""
 
+import json
 import logging
+import os
 
 import numpy as np
 import onnx
 import pytest
 from conftest import digits_model, make_model, tensor
-from onnx import helper
+from onnx import helper, numpy_helper
 from test_compat import Reader, constants
 
 import onnxruntime
@@ -38,6 +40,31 @@ def test_operators_without_a_quantized_form(digits, caplog):
                     op_types_to_quantize=["Flatten"])
     assert [node.op_type for node in onnx.load("q.onnx").graph.node] == [node.op_type for node in digits_model().graph.node]
     assert "stays as it is" in caplog.text
+
+
+def test_runner(digits, monkeypatch):
+    """The command, with the samples beside a model."""
+    from onnxruntime.quantization import static_quantize_runner
+
+    for i in range(2):
+        os.makedirs(f"test_data_set_{i}")
+        with open(f"test_data_set_{i}/input_0.pb", "wb") as file:
+            file.write(numpy_helper.from_array(digits[i : i + 1], "image").SerializeToString())
+    with open("overrides.json", "w") as file:
+        json.dump({"image": [{"scale": 0.5, "zero_point": 3}], "scores": [{"quant_type": "QUInt16"}]}, file)
+
+    def run(*arguments):
+        monkeypatch.setattr("sys.argv", ["runner", "-i", "float.onnx", "-o", "q.onnx", *arguments])
+        static_quantize_runner.main()
+        return constants("q.onnx")
+
+    known = run("--per_channel", "--qdq_disable_weight_adjust_for_int32_bias", "--disable_quantize_bias")
+    assert known["w1_scale"].shape == (8,) and "b1_quantized" not in known
+    known = run("--tensor_quant_overrides", "overrides.json", "--nodes_to_exclude", "conv2")
+    assert known["image_scale"] == 0.5 and known["image_zero_point"] == 3 and "w2_quantized" not in known
+    assert known["scores_zero_point"].dtype == np.uint16
+    assert "w3_quantized" in run("--op_types_to_exclude_output_quantization", "Gemm", "--calibration_method", "percentile")
+    assert "scores_scale" not in constants("q.onnx")
 
 
 def test_functions_beside_modules():

@@ -8,6 +8,8 @@ import json
 import os
 from typing import Any, Dict, List, Optional
 
+import numpy as np
+
 from .calibrate import CalibrationDataReader, CalibrationMethod
 from .quant_utils import QuantFormat, QuantType
 from .quantize import QuantConfig, StaticQuantConfig, quantize
@@ -63,8 +65,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--disable_quantize_bias", action="store_true")
     for flag in ("per_channel", "reduce_range", "activation_symmetric", "weight_symmetric", "enable_subgraph",
                  "force_quantize_no_input_check", "matmul_const_b_only", "add_qdq_pair_to_weight", "dedicated_qdq_pair",
-                 "qdq_keep_removable_activations", "use_qdq_contrib_ops", "calib_tensor_range_symmetric",
-                 "calib_moving_average", "use_external_data_format"):
+                 "qdq_keep_removable_activations", "qdq_disable_weight_adjust_for_int32_bias", "use_qdq_contrib_ops",
+                 "calib_tensor_range_symmetric", "calib_moving_average", "use_external_data_format"):
         parser.add_argument(f"--{flag}", action="store_true")
     parser.add_argument("--calib_moving_average_constant", type=float, default=None)
     parser.add_argument("--calib_max_intermediate_outputs", type=int, default=None)
@@ -82,6 +84,11 @@ def _read_overrides(path: str) -> Dict[str, List[Dict[str, Any]]]:
     for entries in content.values():
         for entry in entries:
             for part in (entry, entry.get("convert", {})):
+                for key in ("scale", "rmin", "rmax"):
+                    if key in part:
+                        part[key] = np.array(part[key], np.float32)
+                if "zero_point" in part:
+                    part["zero_point"] = np.array(part["zero_point"])
                 if "quant_type" in part:
                     kind = str(part["quant_type"]).split(".")[-1]
                     part["quant_type"] = _TYPES[kind.lower() if kind.lower() in _TYPES else f"q{kind.lower()}"]
@@ -96,6 +103,7 @@ def get_config(args: argparse.Namespace) -> QuantConfig:
         "MatMulConstBOnly": args.matmul_const_b_only, "AddQDQPairToWeight": args.add_qdq_pair_to_weight,
         "DedicatedQDQPair": args.dedicated_qdq_pair,
         "QDQKeepRemovableActivations": args.qdq_keep_removable_activations,
+        "QDQDisableWeightAdjustForInt32Bias": args.qdq_disable_weight_adjust_for_int32_bias,
         "UseQDQContribOps": args.use_qdq_contrib_ops, "MinimumRealRange": args.minimum_real_range,
         "QuantizeBias": not args.disable_quantize_bias,
         "CalibTensorRangeSymmetric": args.calib_tensor_range_symmetric,
