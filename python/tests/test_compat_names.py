@@ -13,7 +13,7 @@ from test_compat import Reader, constants
 
 import onnxruntime
 from onnxruntime.quantization import (
-    QuantFormat, QuantType, calibrate, quantize, quantize_dynamic, quantize_qat, quantize_static)
+    QuantFormat, QuantType, calibrate, create_calibrator, quantize, quantize_dynamic, quantize_qat, quantize_static)
 from onnxruntime.quantization.calibrate import HistogramCollector
 from onnxruntime.quantization.matmul_nbits_quantizer import HQQWeightOnlyQuantConfig, MatMulNBitsQuantizer
 
@@ -67,6 +67,37 @@ def test_runner(digits, monkeypatch):
     assert "scores_scale" not in constants("q.onnx")
 
 
+@pytest.mark.parametrize("stride", [None, 2])
+def test_moving_average(digits, stride):
+    """Averages of one run of a reader, which move from one to the next."""
+
+    class Parts(Reader):
+        def __len__(self):
+            return 4
+
+        def set_range(self, start_index, end_index):
+            self.items = iter([{"image": image[None]} for image in images[start_index:end_index]])
+
+        def get_next(self):
+            return next(self.items, None)
+
+    images = digits[:4] * np.float32([1, 2, 3, 4]).reshape(-1, 1, 1, 1)
+    highs = images.max((1, 2, 3)).astype(np.float64)
+    right = highs.mean() if stride is None else highs[:2].mean() + 0.3 * (highs[2:].mean() - highs[:2].mean())
+    reader = Parts([])
+    reader.set_range(0, 4)
+    quantize_static("float.onnx", "q.onnx", reader, activation_type=QuantType.QUInt8, extra_options={
+        "CalibMovingAverage": True, "CalibMovingAverageConstant": 0.3, "CalibStridedMinMax": stride})
+    assert np.isclose(constants("q.onnx")["image_scale"], right / 255, rtol=1e-6)
+    calibrator = create_calibrator("float.onnx", extra_options={"moving_average": True, "averaging_constant": 0.3})
+    for start in range(0, 4, stride or 4):
+        reader.set_range(start, start + (stride or 4))
+        calibrator.collect_data(reader)
+    assert np.isclose(calibrator.compute_data()["image"].highest, right, rtol=1e-6)
+    with pytest.raises(NotImplementedError, match="channels"):
+        create_calibrator("float.onnx", extra_options={"moving_average": True, "per_channel": True})
+
+
 def test_functions_beside_modules():
     """Modules of the same name don't take the place of functions."""
     from onnxruntime import quantization
@@ -103,6 +134,11 @@ def test_verbose_weights(caplog):
                    [tensor("w", 64, 8)]), block_size=32)
     quantizer.process()
     assert "product: quantized" in caplog.text
+    model = make_model([helper.make_node("MatMul", ["x", "w"], ["y"], "product")], [("x", [2, 64])], [("y", [2, 8])],
+                       [tensor("w", 64, 8)])
+    quantizer = MatMulNBitsQuantizer(model, block_size=32, quant_format=QuantFormat.QDQ)
+    quantizer.process()
+    assert [node.name for node in quantizer.model.nodes()] == ["product_DQ_Q4", "product_matmul_Q4"]
 
 
 def test_binding(digits):

@@ -355,6 +355,14 @@ class CalibraterBase:
         return self.compute_range()
 
 
+def move_ranges(old: Dict[str, Tuple[float, float]], new: Dict[str, Tuple[float, float]],
+                constant: float) -> Dict[str, Tuple[float, float]]:
+    """Ranges that have moved towards new ones by a share of the way."""
+    moved = {name: (low + constant * (new[name][0] - low), high + constant * (new[name][1] - high))
+             for name, (low, high) in old.items() if name in new}
+    return {**new, **old, **moved}
+
+
 class MinMaxCalibrater(CalibraterBase):
     """Extremes, or their moving average."""
 
@@ -369,6 +377,8 @@ class MinMaxCalibrater(CalibraterBase):
         if moving_average and (averaging_constant < 0 or averaging_constant > 1):
             raise ValueError("Invalid averaging constant, which should not be < 0 or > 1.")
         self.moving_average, self.averaging_constant = moving_average, averaging_constant
+        if moving_average and per_channel:
+            raise NotImplementedError("per_channel: ranges of channels have no moving average")
         self.max_intermediate_outputs = max_intermediate_outputs
         self.num_model_outputs = len(self.model.graph.output)
         self.model_original_outputs = {output.name for output in self.model.graph.output}
@@ -395,9 +405,23 @@ class MinMaxCalibrater(CalibraterBase):
         self._save(augmented)
 
     def _options(self) -> Dict[str, Any]:
-        if self.moving_average:
-            return {"method": "moving-average", "constant": self.averaging_constant, "threads": 1}
-        return {"method": "minmax"}
+        return {"method": "average" if self.moving_average else "minmax"}
+
+    def collect_data(self, data_reader: Any) -> None:
+        """With a moving average each call gives the means of its samples, which move what earlier calls gave."""
+        if not self.moving_average:
+            super().collect_data(data_reader)
+            return
+        before, self._result = self._result, None
+        try:
+            super().collect_data(data_reader)
+        except BaseException:
+            self._result = before
+            raise
+        ranges = dict(self._table())
+        if before is not None:
+            ranges = move_ranges(dict(before), ranges, self.averaging_constant)
+        self._result = _table.Table(ranges)
 
 
 class HistogramCalibrater(CalibraterBase):

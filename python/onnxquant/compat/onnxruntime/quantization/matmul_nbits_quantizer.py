@@ -139,9 +139,15 @@ class MatMulNBitsQuantizer:
         from onnxquant import quantize
 
         result = quantize(model, **options)
+        model = result.to_onnx()
+        if self.algo_config.quant_format == QuantFormat.QDQ:
+            dequantized = {node.output[0]: node.name for node in model.graph.node if node.op_type == "DequantizeLinear"}
+            for node in model.graph.node:
+                if node.op_type == "MatMul" and dequantized.get(node.input[1]) == f"{node.name}_DQ_Q{options['weight_only']}":
+                    node.name += f"_matmul_Q{options['weight_only']}"
         for node in result.report.nodes:
             logger.info("%s: %s", node["name"], "quantized" if node.get("quantized") else node.get("reason"))
-        return result.to_onnx()
+        return model
 
     def _matters(self, model: Any, options: Dict[str, Any]) -> bool:
         """Whether a node is left that can be quantized: ONNX Runtime's tool writes others as they are."""

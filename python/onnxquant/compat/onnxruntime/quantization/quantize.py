@@ -4,15 +4,16 @@ options, with ORT's checks."""
 from __future__ import annotations
 
 import difflib
+import itertools
 import logging
 import os
 import re
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from .... import _options, model as _model, quantization as _quantization
+from .... import _options, model as _model, quantization as _quantization, table as _table
 from ....errors import Error
 from ..capi.onnxruntime_inference_collection import warn_of_providers
-from .calibrate import CalibrationMethod, TensorsData, load_tensors_data, save_tensors_data
+from .calibrate import CalibrationMethod, TensorsData, load_tensors_data, move_ranges, save_tensors_data
 from .quant_utils import (  # noqa: F401
     FLOAT8_TYPES, MODEL_SIZE_THRESHOLD, SHORT_NAMES, QuantFormat, QuantizationMode, QuantType)
 from .registry import IntegerOpsRegistry, QLinearOpsRegistry
@@ -172,9 +173,8 @@ def _method(calibrate_method: CalibrationMethod, extra: Dict[str, Any], float8: 
     """The options of calibration."""
     options: Dict[str, Any] = {}
     if calibrate_method == CalibrationMethod.MinMax:
-        options["method"] = "moving-average" if extra.get("CalibMovingAverage") else "minmax"
-        if extra.get("CalibMovingAverage"):
-            options["constant"] = extra.get("CalibMovingAverageConstant", 0.01)
+        # Within one run of a reader it is a plain average; it moves from one part of the samples to the next.
+        options["method"] = "average" if extra.get("CalibMovingAverage") else "minmax"
     elif calibrate_method == CalibrationMethod.Entropy:
         options["method"] = "entropy"
     elif calibrate_method == CalibrationMethod.Percentile:
@@ -341,29 +341,42 @@ def quantize_static(
         keywords["table"] = {name: tuple(float(v) for v in entry.range_value) for name, entry in data.items()}
         keywords["partial"] = True
     else:
-        reader = _strided(calibration_data_reader, stride) if stride else calibration_data_reader
-        _write_augmented(source, reader)
-        keywords["data"] = reader
-        keywords.update(method)
+        _write_augmented(source, calibration_data_reader)
+        if stride and method["method"] == "average":
+            constant = extra.get("CalibMovingAverageConstant", 0.01)
+            keywords["table"] = _moved(source, _parts(calibration_data_reader, stride), method, constant)
+            keywords["partial"] = True
+        else:
+            parts = _parts(calibration_data_reader, stride) if stride else ()
+            keywords["data"] = itertools.chain.from_iterable(parts) if stride else calibration_data_reader
+            keywords.update(method)
     return _run(source, model_output, keywords)
 
 
-def _strided(reader: Any, stride: int) -> Any:
-    """Reads a part of the reader's samples after the other."""
+def _parts(reader: Any, stride: int) -> Any:
+    """One part of the reader's samples after the other, each an iterator."""
     total = len(reader)
     if total % stride != 0:
         raise ValueError(f"Total data size ({total}) is not divisible by stride size ({stride}).")
 
-    def parts() -> Any:
-        for start in range(0, total, stride):
-            reader.set_range(start_index=start, end_index=start + stride)
-            while True:
-                item = reader.get_next()
-                if not item:
-                    break
-                yield item
+    def part(start: int) -> Any:
+        reader.set_range(start_index=start, end_index=start + stride)
+        while True:
+            item = reader.get_next()
+            if not item:
+                return
+            yield item
 
-    return parts()
+    return (part(start) for start in range(0, total, stride))
+
+
+def _moved(source: "_model.Model", parts: Any, method: Dict[str, Any], constant: float) -> Dict[str, Tuple[float, float]]:
+    """The moving average of the parts' averages."""
+    ranges: Dict[str, Tuple[float, float]] = {}
+    for part in parts:
+        found = dict(_table.calibrate(source, part, progress=False, all=True, **method))
+        ranges = move_ranges(ranges, found, constant) if ranges else found
+    return ranges
 
 
 def _write_augmented(source: "_model.Model", reader: Any) -> None:
@@ -382,7 +395,6 @@ def _cached(source: "_model.Model", reader: Any, method: CalibrationMethod, opti
         if data.calibration_method != method:
             raise ValueError(f"{path}: is of method {data.calibration_method.name}, but {method.name} was asked for")
         return data
-    from .... import table as _table
     from .calibrate import TensorData
     import numpy as np
 
