@@ -10,10 +10,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def test_pip_install(tmp_path, model):
-    build = ROOT / "build"
-    pending = subprocess.run(["ninja", "-C", str(build), "-n", "_compiler", "_runtime", "onnxq", "onnxq-opt"],
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if pending.returncode or "no work to do" not in pending.stdout:
+    # Ninja's dry run always wants to look for new files, so times tell whether something is to be built first.
+    built = min((ROOT / "build" / name).stat().st_mtime for name in ("bin/onnxq", "bin/onnxq-opt"))
+    sources = [path for folder in ("include", "lib", "python/src", "tools") for path in (ROOT / folder).rglob("*.*")]
+    if max(path.stat().st_mtime for path in sources) > built:
         pytest.skip("the build folder is not up to date")
     venv = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", str(venv)], check=True)

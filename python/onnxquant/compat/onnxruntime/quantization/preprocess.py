@@ -9,6 +9,8 @@ import sys
 from ....errors import logger
 from .shape_inference import quant_pre_process
 
+logger = logging.getLogger("onnxquant")
+
 
 def _truth(text: str) -> bool:
     if text.lower() in ("true", "1", "yes"):
