@@ -18,6 +18,9 @@ Simulation::Simulation(const Model &model, const SimulationOptions &options)
       graph(model.graphName) {
   if (options.realPorts)
     lastTensors = channelsLastTensors(model, *options.chip);
+  isStreaming = llvm::any_of(model.nodes, [](const Node &node) {
+    return node.opType == "StreamingCache";
+  });
 }
 
 Simulation::Rule Simulation::findRule(StringRef op) {
@@ -246,8 +249,9 @@ llvm::Error Simulation::finish(Term term, size_t index, bool isReshape) {
                 "' is declared as " + nameOf(y.type));
   if (term.numElements() > mostElements)
     return fail("gives more elements than any chip holds");
-  if (y.dims && *y.dims != term.dims) {
-    if (elementCount(*y.dims) != term.numElements())
+  bool isSame = !y.dims || elementCount(*y.dims) == term.numElements();
+  if (y.dims && *y.dims != term.dims && (isSame || !isStreaming)) {
+    if (!isSame)
       return fail("gives shape " + shapeText(term.dims) + ", but '" + y.name +
                   "' is declared as " + shapeText(*y.dims));
     // Some writers declare a shape in another order of axes: only what is meant

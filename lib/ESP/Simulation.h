@@ -167,6 +167,9 @@ private:
   Term aligned(const Operand &x, int64_t exponent, int32_t type);
 
   // Data that only moves.
+  /// The shape that a node gives an input of another size than the declared
+  /// one; nothing if it says none.
+  std::optional<Dims> reshapedDims(const Dims &input);
   llvm::Error reshaped();
   llvm::Error moved();
   llvm::Error transposed();
@@ -184,6 +187,9 @@ private:
   llvm::StringMap<const Tensor *> constants;
   llvm::StringMap<const Value *> values;
   std::set<std::string> lastTensors;
+  /// Declared shapes are those of the whole sequence then, but a run takes
+  /// some frames.
+  bool isStreaming = false;
 };
 
 } // namespace onnxquant::esp

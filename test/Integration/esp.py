@@ -19,8 +19,11 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import esp_cases
+import esp_files
 import esp_improve
 import esp_operators
+from esp_operators import espdl
+from esp_reference import Reference
 from harness import ONNXQ, ROOT, Tally, require_tools, run
 
 INPUTS = ROOT / "test" / "Inputs" / "esp"
@@ -70,6 +73,43 @@ def evaluate_other_rounding(tally):
         count = json.loads(outcome.stdout)["outputs"][0]["different"]
         problem = None if count == 103 else f"{count} values differ, not 103"
     tally.result("other rounding", problem)
+
+
+def per_channel(path):
+    """A convolution with an exponent per output, which doesn't say its chip."""
+    rng = np.random.default_rng(3)
+    model = esp_files.Model(None)
+    model.inputs, model.outputs = [model.value("x", np.int8, (1, 4, 4, 8), -5)], [model.value("y", np.int8, (1, 4, 4, 16), -2)]
+    filters = rng.integers(-128, 128, (1, 1, 8, 16)).astype(np.int8)
+    model.constants["w"] = esp_files.constant(filters, *range(-14, 2), layout="(N/16)HWC16")
+    model.node("Conv", ["x", "w"], ["y"], quant_type="S8")
+    model.tests = {"x": np.zeros((1, 4, 4, 8), np.int8), "y": np.zeros((1, 4, 4, 16), np.int8)}
+    path.write_bytes(model.bytes(b"EDL2"))
+
+
+def evaluate_inputs(tally, folder):
+    """Given inputs, of models without test values, too: the plain reference's integers, and a word on what is open."""
+    models, channels = INPUTS / "models", folder / "channels.espdl"
+    per_channel(channels)
+    for path, options, even in (
+        (models / "s3_tcn_streaming.espdl", [], None), (models / "s3_tcn_streaming.espdl", ["--chip", "esp32p4"], True),
+        (models / "p4_tcn.espdl", [], None), (channels, [], True),
+    ):
+        model = espdl.Model(path)
+        name = model.inputs[0]
+        given = np.random.default_rng(2).integers(-128, 128, model.shapes[name]).astype(np.int8)
+        np.save(folder / "given.npy", given)
+        results = folder / "given"
+        outcome = esp("evaluate", path, "--input", folder / "given.npy", "--output-dir", results, *options)
+        said = "doesn't say its chip; results are rounded half up, --chip esp32p4 rounds half to even" if even is None else ""
+        problem = problem_of(outcome, 0, said)
+        if not problem and not said and outcome.stderr:
+            problem = f"says '{outcome.stderr}'"
+        if not problem:
+            for output, array in Reference(model, bool(even), True).run({name: given}).items():
+                got = np.load(results / f"{output}.npy")
+                problem = problem or (None if np.array_equal(got, array) else f"{output}: {got.ravel()[:8]}, not {array.ravel()[:8]}")
+        tally.result(f"evaluate {path.name} {' '.join(options)}", problem)
 
 
 def quantize_pairs(tally, folder):
@@ -300,6 +340,7 @@ def main():
         folder = pathlib.Path(name)
         evaluate_published(tally)
         evaluate_other_rounding(tally)
+        evaluate_inputs(tally, folder)
         quantize_pairs(tally, folder)
         quantize_kinds(tally, folder)
         encryption(tally, folder)

@@ -54,7 +54,7 @@ FUNCTIONS = {
     "HardSigmoid": lambda x, a: np.clip(
         np.float32(a.get("alpha", 0.2)) * x + np.float32(a.get("beta", 0.5)), np.float32(0), np.float32(1)
     ),
-    "HardSwish": lambda x, a: x * np.clip(x / np.float32(6) + np.float32(0.5), np.float32(0), np.float32(1)),
+    "HardSwish": lambda x, a: x * np.clip(x + np.float32(3), np.float32(0), np.float32(6)) / np.float32(6),
     "Elu": lambda x, a: np.where(x < 0, np.float32(a.get("alpha", 1)) * (np.exp(x) - 1), x),
     "Gelu": lambda x, a: np.float32(0.5)
     * x
@@ -478,7 +478,11 @@ class Reference:
 
     # Moves.
     def reshaped(self):
-        return self.raw(0).reshape(self.model.shapes[self.node.outputs[0]])
+        x, shape = self.raw(0), self.model.shapes[self.node.outputs[0]]
+        # Streaming models are declared with the whole sequence, and run on some frames.
+        if self.node.op == "Flatten" and x.size != np.prod(shape):
+            return x.reshape(int(np.prod(x.shape[: self.attributes.get("axis", 1)])), -1)
+        return x.reshape(shape)
 
     def Transpose(self):
         return self.raw(0).transpose(self.attributes.get("perm"))
