@@ -55,8 +55,9 @@ Simulation::Rule Simulation::findRule(StringRef op) {
              &S::quantizeNode)
       .Case("Softmax", &S::softmax)
       .Cases({"LogSoftmax", "LayerNormalization", "LpNormalization", "Mod",
-              "Pow", "GRU", "LSTM", "And", "Or", "Xor", "Not"},
+              "Pow", "And", "Or", "Xor", "Not"},
              &S::inFloat)
+      .Cases({"GRU", "LSTM"}, &S::recurrent)
       .Case("RMSNormalization", &S::rmsNormalization)
       .Cases({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"},
              &S::reshaped)
@@ -140,7 +141,8 @@ llvm::Error Simulation::runNode(const Node &current) {
   Rule rule = findRule(current.opType);
   if (!rule)
     return fail("isn't an operator of ESP-DL's runtime");
-  if (current.outputs.empty() || current.outputs[0].empty())
+  if (llvm::all_of(current.outputs,
+                   [](const std::string &name) { return name.empty(); }))
     return fail("has no output");
   for (const std::string &input : current.inputs)
     if (!input.empty() && !terms.contains(input) && !constants.contains(input))

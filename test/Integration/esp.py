@@ -178,20 +178,30 @@ def encryption(tally, folder):
 
 def refusals(tally, folder):
     """What the runtime lacks is told with the node and the reason, and nothing is written."""
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 8, 4, 4])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    w = numpy_helper.from_array(np.ones((8, 2, 3, 3), np.float32), "w")
+    shapes = {"w": (8, 2, 3, 3), "gw": (1, 12, 3), "gr": (1, 12, 4), "lw": (1, 16, 3), "lr": (1, 16, 4)}
     cases = {
         "groups": (helper.make_node("Conv", ["x", "w"], ["y"], name="conv", group=4), "has 4 groups"),
         "operator": (helper.make_node("Cos", ["x"], ["y"], name="cos"), "isn't an operator"),
+        "reset": (
+            helper.make_node("GRU", ["x", "gw", "gr"], ["y"], name="gru", hidden_size=4),
+            "has linear_before_reset = 0; the runtime takes 1",
+        ),
+        "backwards": (
+            helper.make_node("LSTM", ["x", "lw", "lr"], ["y"], name="lstm", hidden_size=4, direction="reverse"),
+            "goes in the direction 'reverse'",
+        ),
         "border": (
             helper.make_node("AveragePool", ["x"], ["y"], name="pool", kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
             "count_include_pad",
         ),
     }
-    np.save(folder / "x.npy", np.ones((1, 8, 4, 4), np.float32))
     for name, (node, reason) in cases.items():
-        graph = helper.make_graph([node], "g", [x], [y], [w] if "w" in node.input else [])
+        shape = [5, 1, 3] if node.op_type in ("GRU", "LSTM") else [1, 8, 4, 4]
+        np.save(folder / "x.npy", np.ones([1] + shape if len(shape) == 3 else shape, np.float32))
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
+        constants = [numpy_helper.from_array(np.ones(shapes[n], np.float32), n) for n in node.input if n in shapes]
+        graph = helper.make_graph([node], "g", [x], [y], constants)
         path, made = folder / f"{name}.onnx", folder / f"{name}.espdl"
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), path)
         outcome = esp("quantize", path, "--data", folder / "x.npy", "-o", made)
