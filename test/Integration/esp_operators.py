@@ -196,9 +196,10 @@ def forms(target, magic, seed):
         for dtype, exponent in ((i8, -5), (i16, -12)):
             weights = [c(random_integers(rng, dtype, (widths, gates * 5, size)), 2 * exponent + 3) for size in (6, 5)]
             bias = c(random_integers(rng, i16, (widths, gates * 10)) // 64, -9)
-            names = ["" if widths == 1 else m.value(f"y{len(m.outputs)}", dtype, (4, 2, 1, 5), exponent - 2)]
-            names.append(m.value(f"y{len(m.outputs) + 1}", dtype, (widths, 1, 5), exponent - 2))
-            names += [m.value(f"y{len(m.outputs) + 2}", i16, (2, 1, 5), -9)] if op == "LSTM" else []
+            first = len(m.outputs)
+            names = [m.value(f"y{first}", dtype, (widths, 1, 5), exponent - 2)]
+            names.insert(0, m.value(f"y{first + 1}", dtype, (4, 2, 1, 5), exponent - 2) if widths == 2 else "")
+            names += [m.value(f"y{first + 2}", i16, (2, 1, 5), -9)] if op == "LSTM" else []
             gate = {"gate_exponent": -9} if widths == 2 else {}
             direction = "bidirectional" if widths == 2 else "forward"
             m.node(op, [x(dtype, 4, 1, 6, exponent=exponent), *weights, bias], names, hidden_size=5, direction=direction,
