@@ -29,7 +29,7 @@ esp::elementFunction(const Node &node) {
                float x) { return std::max(0.0f, std::min(1.0f, a * x + b)); };
   if (op == "HardSwish")
     return [](float x) {
-      return x * std::max(0.0f, std::min(1.0f, x / 6.0f + 0.5f));
+      return x * std::max(0.0f, std::min(6.0f, x + 3.0f)) / 6.0f;
     };
   if (op == "Elu")
     return [a = attribute("alpha", 1.0f)](float x) {

@@ -236,8 +236,9 @@ std::vector<const Chip *> esp::likelyChips(const Model &model) {
     if (key == "target")
       if (const Chip *chip = findChip(value))
         return {chip};
-  bool packed = false, plain = false;
+  bool packed = false, plain = false, hasChannelExponents = false;
   for (const Tensor &tensor : model.initializers) {
+    hasChannelExponents |= tensor.exponents.size() > 1;
     llvm::StringRef layout = tensor.layout();
     if (layout.empty() || layout == "UNK")
       continue;
@@ -245,9 +246,12 @@ std::vector<const Chip *> esp::likelyChips(const Model &model) {
     (isPacked ? packed : plain) = true;
   }
   // One of each kind of kernels.
-  std::vector<const Chip *> likely;
+  std::vector<const Chip *> likely, perChannel;
   for (const Chip &chip : getChips().take_front(3))
     if (chip.isPacked ? !plain || packed : !packed)
       likely.push_back(&chip);
-  return likely;
+  if (hasChannelExponents)
+    llvm::copy_if(likely, std::back_inserter(perChannel),
+                  [](const Chip *chip) { return chip->isPerChannel; });
+  return perChannel.empty() ? likely : perChannel;
 }

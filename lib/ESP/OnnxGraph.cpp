@@ -31,7 +31,8 @@ OnnxGraph::OnnxGraph(StringRef name)
   model->set_ir_version(irVersion);
   model->set_producer_name("onnxquant");
   model->add_opset_import()->set_version(opset);
-  model->mutable_graph()->set_name(name.empty() ? "main_graph" : name.str());
+  current = model->mutable_graph();
+  current->set_name(name.empty() ? "main_graph" : name.str());
 }
 
 OnnxGraph::~OnnxGraph() = default;
@@ -137,7 +138,7 @@ static void setAttribute(onnx_format::AttributeProto &to,
 
 onnx_format::NodeProto *OnnxGraph::add(StringRef op, ArrayRef<Term> inputs,
                                        const Settings &settings) {
-  auto *node = model->mutable_graph()->add_node();
+  auto *node = current->add_node();
   node->set_op_type(op.str());
   node->set_name(freshName(op));
   for (const Term &term : inputs) {
@@ -172,6 +173,47 @@ std::vector<Term> OnnxGraph::nodes(StringRef op, ArrayRef<Term> inputs,
   for (const Term &term : outputs)
     made->add_output(term.name);
   return outputs.vec();
+}
+
+std::vector<Term> OnnxGraph::scan(
+    ArrayRef<Term> states, const Term &scanned, bool fromEnd,
+    llvm::function_ref<std::vector<Term>(ArrayRef<Term>, const Term &)> body) {
+  onnx_format::GraphProto inner, *outer = current;
+  current = &inner;
+  std::string stem = freshName("step");
+  inner.set_name(stem);
+  std::vector<Term> arguments;
+  for (const Term &state : states)
+    arguments.push_back({stem + "/state" + std::to_string(arguments.size()),
+                         state.type, state.dims});
+  Term slice = {stem + "/slice", scanned.type,
+                Dims(scanned.dims.begin() + 1, scanned.dims.end())};
+  for (const Term &term : arguments)
+    setType(*inner.add_input(), term);
+  setType(*inner.add_input(), slice);
+  std::vector<Term> next = body(arguments, slice);
+  next.push_back(unary("Identity", next[0]));
+  for (const Term &term : next)
+    setType(*inner.add_output(), term);
+  current = outer;
+
+  std::vector<Term> inputs(states), outputs(next);
+  inputs.push_back(scanned);
+  for (Term &term : outputs)
+    term.name = stem + "/" + std::to_string(&term - outputs.data());
+  outputs.back().dims.insert(outputs.back().dims.begin(), scanned.dims[0]);
+  Settings settings = {{"num_scan_inputs", int64_t(1)}};
+  if (fromEnd)
+    for (const char *name : {"scan_input_directions", "scan_output_directions"})
+      settings.emplace_back(name, Dims{1});
+  auto *made = add("Scan", inputs, settings);
+  auto *attribute = made->add_attribute();
+  attribute->set_name("body");
+  attribute->set_type(onnx_format::AttributeProto::GRAPH);
+  *attribute->mutable_g() = std::move(inner);
+  for (const Term &term : outputs)
+    made->add_output(term.name);
+  return outputs;
 }
 
 Term OnnxGraph::named(const Term &term, StringRef name) {

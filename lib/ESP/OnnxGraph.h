@@ -5,12 +5,14 @@
 #define ONNXQUANT_LIB_ESP_ONNXGRAPH_H
 
 #include "OnnxQuant/ESP/Model.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include <memory>
 #include <variant>
 
 namespace onnx_format {
+class GraphProto;
 class ModelProto;
 class NodeProto;
 } // namespace onnx_format
@@ -62,6 +64,13 @@ public:
                           llvm::ArrayRef<Term> outputs,
                           const Settings &settings = {},
                           llvm::StringRef name = "");
+  /// Steps over `scanned` along its first axis, from the last one on if
+  /// `fromEnd`. `body` makes a step's states out of those before and a slice.
+  /// Gives the last states, then the first state of all steps.
+  std::vector<Term>
+  scan(llvm::ArrayRef<Term> states, const Term &scanned, bool fromEnd,
+       llvm::function_ref<std::vector<Term>(llvm::ArrayRef<Term>, const Term &)>
+           body);
   /// Gives a value that was just made a name of its own.
   Term named(const Term &term, llvm::StringRef name);
 
@@ -86,6 +95,8 @@ private:
                               const Settings &settings);
 
   std::unique_ptr<onnx_format::ModelProto> model;
+  /// Where nodes are added: the model's graph, or the body of a Scan.
+  onnx_format::GraphProto *current;
   std::string prefix;
   llvm::StringMap<unsigned> counts;
   llvm::StringMap<onnx_format::NodeProto *> producers;

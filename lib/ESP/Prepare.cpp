@@ -106,6 +106,8 @@ static std::string reasonAgainst(const Node &node, const Model &model) {
        op == "MatMul") &&
       (rankOf(node.input(0)) > 4 || rankOf(node.input(1)) > 4))
     return "has operands of more than 4 dimensions";
+  if (op == "GRU" || op == "LSTM")
+    return reasonAgainstRecurrent(node);
   if (op == "Mod" && !node.getInt("fmod", 0))
     return "has fmod = 0; the runtime takes fmod = 1";
   if (op == "Gemm" && !model.findInitializer(node.input(1)))

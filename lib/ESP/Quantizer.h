@@ -11,6 +11,9 @@
 
 namespace onnxquant::esp {
 
+/// Why the runtime can't run a GRU or LSTM; empty if it can.
+std::string reasonAgainstRecurrent(const Node &node);
+
 using Dims = std::vector<int64_t>;
 
 /// Whether an op only moves elements, so that its output has its input's

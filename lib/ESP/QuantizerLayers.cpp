@@ -86,10 +86,6 @@ static constexpr int64_t gateExponent = -9;
 
 llvm::Error Quantizer::recurrent() {
   bool isLstm = node->opType == "LSTM";
-  if (!node->input(4).empty())
-    return fail("has lengths of sequences, which ESP-DL lacks");
-  if (!node->input(7).empty())
-    return fail("has peepholes, which ESP-DL lacks");
   std::string shown = node->outputs.empty() ? "" : node->outputs[0];
   if (shown.empty() && node->outputs.size() > 1)
     shown = node->outputs[1];
@@ -99,6 +95,9 @@ llvm::Error Quantizer::recurrent() {
        cell = {Int16, gateExponent, false};
   Node current = start();
   current.attributes = node->attributes;
+  llvm::erase_if(current.attributes, [](const Attribute &attribute) {
+    return attribute.name == "activations";
+  });
   current.setInt("gate_exponent", gateExponent);
   current.inputs = {input(0, false)};
   for (size_t i = 1; i < node->inputs.size(); ++i) {
@@ -123,11 +122,19 @@ llvm::Error Quantizer::recurrent() {
       return fail("has weights or a bias that aren't constant");
     }
   }
-  for (size_t i = 0; i < node->outputs.size(); ++i) {
-    if (node->outputs[i].empty())
-      current.outputs.push_back("");
-    else
-      result(current, isLstm && i == 2 ? cell : state, i);
+  // The runtime writes all states, also those that nothing reads.
+  Dims steps = dimsOf(node->inputs[0]), all = constants[node->inputs[2]]->dims;
+  for (size_t i = 0; i < (isLstm ? 3 : 2); ++i) {
+    const Form &form = i == 2 ? cell : state;
+    if (i < node->outputs.size() && !node->outputs[i].empty()) {
+      result(current, form, i);
+      continue;
+    }
+    Dims dims = {all[0], steps[1], all[2]};
+    if (i == 0)
+      dims.insert(dims.begin(), steps[0]);
+    current.outputs.push_back(fresh(node->opType + "_state"));
+    declare(current.outputs.back(), form, dims);
   }
   current.setString("quant_type", bitsOf(*node) == 8 ? "S8" : "S16");
   add(std::move(current));

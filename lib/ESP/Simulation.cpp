@@ -18,6 +18,9 @@ Simulation::Simulation(const Model &model, const SimulationOptions &options)
       graph(model.graphName) {
   if (options.realPorts)
     lastTensors = channelsLastTensors(model, *options.chip);
+  isStreaming = llvm::any_of(model.nodes, [](const Node &node) {
+    return node.opType == "StreamingCache";
+  });
 }
 
 Simulation::Rule Simulation::findRule(StringRef op) {
@@ -52,8 +55,9 @@ Simulation::Rule Simulation::findRule(StringRef op) {
              &S::quantizeNode)
       .Case("Softmax", &S::softmax)
       .Cases({"LogSoftmax", "LayerNormalization", "LpNormalization", "Mod",
-              "Pow", "GRU", "LSTM", "And", "Or", "Xor", "Not"},
+              "Pow", "And", "Or", "Xor", "Not"},
              &S::inFloat)
+      .Cases({"GRU", "LSTM"}, &S::recurrent)
       .Case("RMSNormalization", &S::rmsNormalization)
       .Cases({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"},
              &S::reshaped)
@@ -137,7 +141,8 @@ llvm::Error Simulation::runNode(const Node &current) {
   Rule rule = findRule(current.opType);
   if (!rule)
     return fail("isn't an operator of ESP-DL's runtime");
-  if (current.outputs.empty() || current.outputs[0].empty())
+  if (llvm::all_of(current.outputs,
+                   [](const std::string &name) { return name.empty(); }))
     return fail("has no output");
   for (const std::string &input : current.inputs)
     if (!input.empty() && !terms.contains(input) && !constants.contains(input))
@@ -246,8 +251,9 @@ llvm::Error Simulation::finish(Term term, size_t index, bool isReshape) {
                 "' is declared as " + nameOf(y.type));
   if (term.numElements() > mostElements)
     return fail("gives more elements than any chip holds");
-  if (y.dims && *y.dims != term.dims) {
-    if (elementCount(*y.dims) != term.numElements())
+  bool isSame = !y.dims || elementCount(*y.dims) == term.numElements();
+  if (y.dims && *y.dims != term.dims && (isSame || !isStreaming)) {
+    if (!isSame)
       return fail("gives shape " + shapeText(term.dims) + ", but '" + y.name +
                   "' is declared as " + shapeText(*y.dims));
     // Some writers declare a shape in another order of axes: only what is meant

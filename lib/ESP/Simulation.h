@@ -166,7 +166,32 @@ private:
                          const std::function<float(float)> &function);
   Term aligned(const Operand &x, int64_t exponent, int32_t type);
 
+  // Recurrent layers.
+  struct Recurrent;
+  /// The layer of the current node; an error if the runtime lacks it.
+  llvm::Error readRecurrent(Recurrent &layer);
+  /// Weights and biases of one direction.
+  void beginDirection(Recurrent &layer, int64_t direction);
+  llvm::Expected<Term> firstState(const Operand &given, const Dims &dims,
+                                  int32_t type, int64_t exponent);
+  /// Products with a matrix, in 16 bits at the gates' exponent.
+  Term gateSums(Recurrent &layer, const Term &from, int64_t exponent,
+                const Tensor &matrix, const Weights &values);
+  /// Integers times 2^exponent.
+  Term scaled(const Term &integers, int64_t exponent);
+  /// The first gates as floats: inputs, states and both biases added up.
+  Term addedGates(const Recurrent &layer, const Term &here, const Term &behind,
+                  int64_t count);
+  std::vector<Term> lstmStep(Recurrent &layer, llvm::ArrayRef<Term> states,
+                             const Term &here);
+  std::vector<Term> gruStep(Recurrent &layer, llvm::ArrayRef<Term> states,
+                            const Term &here);
+  llvm::Error recurrent();
+
   // Data that only moves.
+  /// The shape that a node gives an input of another size than the declared
+  /// one; nothing if it says none.
+  std::optional<Dims> reshapedDims(const Dims &input);
   llvm::Error reshaped();
   llvm::Error moved();
   llvm::Error transposed();
@@ -184,6 +209,9 @@ private:
   llvm::StringMap<const Tensor *> constants;
   llvm::StringMap<const Value *> values;
   std::set<std::string> lastTensors;
+  /// Declared shapes are those of the whole sequence then, but a run takes
+  /// some frames.
+  bool isStreaming = false;
 };
 
 } // namespace onnxquant::esp

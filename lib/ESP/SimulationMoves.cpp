@@ -6,9 +6,60 @@
 using namespace onnxquant;
 using namespace onnxquant::esp;
 
+std::optional<Dims> Simulation::reshapedDims(const Dims &input) {
+  int64_t rank = input.size(), count = elementCount(input);
+  if (node->opType == "Flatten") {
+    int64_t axis = axisOf(node->getInt("axis", 1), rank);
+    if (axis < 0 || axis > rank)
+      return std::nullopt;
+    int64_t rows = elementCount(Dims(input.begin(), input.begin() + axis));
+    return Dims{rows, rows ? count / rows : 0};
+  }
+  bool isReshape = node->opType == "Reshape";
+  auto given = integers(1, isReshape ? "shape" : "axes");
+  if (!given)
+    return std::nullopt;
+  if (isReshape) {
+    int64_t known = 1;
+    for (auto [axis, size] : llvm::enumerate(*given)) {
+      if (size == 0 && int64_t(axis) < rank)
+        size = input[axis];
+      if (size < -1 || known > mostElements || size > mostElements)
+        return std::nullopt;
+      known *= size == -1 ? 1 : size;
+    }
+    for (int64_t &size : *given)
+      if (size == -1)
+        size = known ? count / known : 0;
+    return elementCount(*given) == count ? given : std::nullopt;
+  }
+  bool adds = node->opType == "Unsqueeze";
+  int64_t whole = adds ? rank + given->size() : rank;
+  std::set<int64_t> axes;
+  for (int64_t axis : *given)
+    axes.insert(axisOf(axis, whole));
+  if (axes.size() != given->size() || axes.empty() || *axes.begin() < 0 ||
+      *axes.rbegin() >= whole)
+    return std::nullopt;
+  Dims dims;
+  for (int64_t axis = 0, from = 0; axis < whole; ++axis) {
+    if (adds && axes.count(axis))
+      dims.push_back(1);
+    else if (adds || !axes.count(axis))
+      dims.push_back(input[adds ? from++ : axis]);
+  }
+  return elementCount(dims) == count ? std::optional(dims) : std::nullopt;
+}
+
 llvm::Error Simulation::reshaped() {
   Operand x = operand(0);
   Result y = result();
+  if (isStreaming && y.dims && elementCount(*y.dims) != x.term.numElements()) {
+    auto dims = reshapedDims(x.term.dims);
+    if (!dims)
+      return fail("can't be shaped for the frames of a run");
+    return finish(graph.reshape(x.term, *dims));
+  }
   if (!y.dims && node->opType != "Identity")
     return fail("has no declared shape");
   return finish(x.term, 0, /*isReshape=*/true);

@@ -43,7 +43,8 @@ llvm::Expected<Dims> Simulation::padsOf(const Term &x, ArrayRef<int64_t> kernel,
       pads[rank + i] = all - pads[i];
     }
     // Rounding up makes windows that begin inside and end beyond the padding.
-    if (y.dims && y.dims->size() + (y.dims->size() == rank + 1) == rank + 2) {
+    if (!isStreaming && y.dims &&
+        y.dims->size() + (y.dims->size() == rank + 1) == rank + 2) {
       int64_t places = (*y.dims)[y.dims->size() - rank - 1 + i];
       int64_t missing = (places - 1) * strides[i] + extent -
                         (size + pads[i] + pads[rank + i]);

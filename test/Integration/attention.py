@@ -19,8 +19,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import cross
-import harness
-from harness import ONNXQ, OPT, Tally, require_tools
+from support import harness
+from support.harness import ONNXQ, OPT, Tally, require_tools
 
 rng = np.random.default_rng(25)
 LOWEST = np.float32(-3.4028235e38)

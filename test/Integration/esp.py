@@ -19,8 +19,11 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from support import esp_cases
+from support import esp_files
 from support import esp_improve
 from support import esp_operators
+from support.esp_operators import espdl
+from support.esp_reference import Reference
 from support.harness import ONNXQ, ROOT, Tally, require_tools, run
 
 INPUTS = ROOT / "test" / "Inputs" / "esp"
@@ -70,6 +73,43 @@ def evaluate_other_rounding(tally):
         count = json.loads(outcome.stdout)["outputs"][0]["different"]
         problem = None if count == 103 else f"{count} values differ, not 103"
     tally.result("other rounding", problem)
+
+
+def per_channel(path):
+    """A convolution with an exponent per output, which doesn't say its chip."""
+    rng = np.random.default_rng(3)
+    model = esp_files.Model(None)
+    model.inputs, model.outputs = [model.value("x", np.int8, (1, 4, 4, 8), -5)], [model.value("y", np.int8, (1, 4, 4, 16), -2)]
+    filters = rng.integers(-128, 128, (1, 1, 8, 16)).astype(np.int8)
+    model.constants["w"] = esp_files.constant(filters, *range(-14, 2), layout="(N/16)HWC16")
+    model.node("Conv", ["x", "w"], ["y"], quant_type="S8")
+    model.tests = {"x": np.zeros((1, 4, 4, 8), np.int8), "y": np.zeros((1, 4, 4, 16), np.int8)}
+    path.write_bytes(model.bytes(b"EDL2"))
+
+
+def evaluate_inputs(tally, folder):
+    """Given inputs, of models without test values, too: the plain reference's integers, and a word on what is open."""
+    models, channels = INPUTS / "models", folder / "channels.espdl"
+    per_channel(channels)
+    for path, options, even in (
+        (models / "s3_tcn_streaming.espdl", [], None), (models / "s3_tcn_streaming.espdl", ["--chip", "esp32p4"], True),
+        (models / "p4_tcn.espdl", [], None), (channels, [], True),
+    ):
+        model = espdl.Model(path)
+        name = model.inputs[0]
+        given = np.random.default_rng(2).integers(-128, 128, model.shapes[name]).astype(np.int8)
+        np.save(folder / "given.npy", given)
+        results = folder / "given"
+        outcome = esp("evaluate", path, "--input", folder / "given.npy", "--output-dir", results, *options)
+        said = "doesn't say its chip; results are rounded half up, --chip esp32p4 rounds half to even" if even is None else ""
+        problem = problem_of(outcome, 0, said)
+        if not problem and not said and outcome.stderr:
+            problem = f"says '{outcome.stderr}'"
+        if not problem:
+            for output, array in Reference(model, bool(even), True).run({name: given}).items():
+                got = np.load(results / f"{output}.npy")
+                problem = problem or (None if np.array_equal(got, array) else f"{output}: {got.ravel()[:8]}, not {array.ravel()[:8]}")
+        tally.result(f"evaluate {path.name} {' '.join(options)}", problem)
 
 
 def quantize_pairs(tally, folder):
@@ -138,20 +178,30 @@ def encryption(tally, folder):
 
 def refusals(tally, folder):
     """What the runtime lacks is told with the node and the reason, and nothing is written."""
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 8, 4, 4])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-    w = numpy_helper.from_array(np.ones((8, 2, 3, 3), np.float32), "w")
+    shapes = {"w": (8, 2, 3, 3), "gw": (1, 12, 3), "gr": (1, 12, 4), "lw": (1, 16, 3), "lr": (1, 16, 4)}
     cases = {
         "groups": (helper.make_node("Conv", ["x", "w"], ["y"], name="conv", group=4), "has 4 groups"),
         "operator": (helper.make_node("Cos", ["x"], ["y"], name="cos"), "isn't an operator"),
+        "reset": (
+            helper.make_node("GRU", ["x", "gw", "gr"], ["y"], name="gru", hidden_size=4),
+            "has linear_before_reset = 0; the runtime takes 1",
+        ),
+        "backwards": (
+            helper.make_node("LSTM", ["x", "lw", "lr"], ["y"], name="lstm", hidden_size=4, direction="reverse"),
+            "goes in the direction 'reverse'",
+        ),
         "border": (
             helper.make_node("AveragePool", ["x"], ["y"], name="pool", kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
             "count_include_pad",
         ),
     }
-    np.save(folder / "x.npy", np.ones((1, 8, 4, 4), np.float32))
     for name, (node, reason) in cases.items():
-        graph = helper.make_graph([node], "g", [x], [y], [w] if "w" in node.input else [])
+        shape = [5, 1, 3] if node.op_type in ("GRU", "LSTM") else [1, 8, 4, 4]
+        np.save(folder / "x.npy", np.ones([1] + shape if len(shape) == 3 else shape, np.float32))
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
+        constants = [numpy_helper.from_array(np.ones(shapes[n], np.float32), n) for n in node.input if n in shapes]
+        graph = helper.make_graph([node], "g", [x], [y], constants)
         path, made = folder / f"{name}.onnx", folder / f"{name}.espdl"
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), path)
         outcome = esp("quantize", path, "--data", folder / "x.npy", "-o", made)
@@ -300,6 +350,7 @@ def main():
         folder = pathlib.Path(name)
         evaluate_published(tally)
         evaluate_other_rounding(tally)
+        evaluate_inputs(tally, folder)
         quantize_pairs(tally, folder)
         quantize_kinds(tally, folder)
         encryption(tally, folder)

@@ -291,7 +291,7 @@ def assemble_models(tally, folder):
         print("SKIP disassembly: llvm-objdump-22 isn't there")
         tally.skipped += 1
         return
-    paths = sorted(INPUTS.rglob("s3_*.espdl"))
+    paths = sorted(path for path in INPUTS.rglob("s3_*.espdl") if "streaming" not in path.name)
     for kind in ("plain", "pools", "functions"):
         path, problem = quantized(folder, kind, "esp32s3")
         tally.result(f"quantize {path.name}", problem)

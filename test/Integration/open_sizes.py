@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from harness import ONNXQ, Tally, require_tools, run
+from support.harness import ONNXQ, Tally, require_tools, run
 
 ROWS, WIDTH = 8192, 256
 

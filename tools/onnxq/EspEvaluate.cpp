@@ -316,7 +316,15 @@ static int evaluateInputs(const esp::Model &model,
                           const EvaluateOptions &options,
                           const esp::Chip *chip) {
   esp::SimulationOptions simulation;
-  simulation.chip = chip ? chip : esp::likelyChips(model).front();
+  std::vector<const esp::Chip *> likely = esp::likelyChips(model);
+  simulation.chip = chip ? chip : likely.front();
+  for (const esp::Chip *other : likely)
+    if (!chip && other->rounding != likely.front()->rounding)
+      llvm::errs() << "note: " << options.file.path
+                   << ": doesn't say its chip; results are rounded "
+                   << roundingText(likely.front()->rounding) << ", --chip "
+                   << other->name << " rounds " << roundingText(other->rounding)
+                   << "\n";
   simulation.lanes = options.lanes;
   simulation.legacy = options.isLegacy;
   auto outputs = runSimulation(

@@ -237,20 +237,27 @@ def functions(c):
 
 
 def recurrent(c):
-    for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
-        for before in (0, 1):
-            c.begin(f"gru_{direction}{before}", 15)
-            w, r, b = c.w(count, 24, 6, scale=0.4), c.w(count, 24, 8, scale=0.4), c.w(count, 48, scale=0.3)
-            c.y(*c.op("GRU", c.x(5, 1, 6), w, r, b, outputs=2, hidden_size=8, direction=direction, linear_before_reset=before))
+    for direction, count in (("forward", 1), ("bidirectional", 2)):
+        c.begin("gru_" + direction, 15)
+        w, r, b = c.w(count, 24, 6, scale=0.4), c.w(count, 24, 8, scale=0.4), c.w(count, 48, scale=0.3)
+        c.y(*c.op("GRU", c.x(5, 1, 6), w, r, b, outputs=2, hidden_size=8, direction=direction, linear_before_reset=1))
         c.begin("lstm_" + direction, 15)
         w, r, b = c.w(count, 32, 6, scale=0.4), c.w(count, 32, 8, scale=0.4), c.w(count, 64, scale=0.3)
         c.y(*c.op("LSTM", c.x(5, 1, 6), w, r, b, outputs=3, hidden_size=8, direction=direction))
+        c.begin("gru_long_" + direction, 15)
+        w, r = c.w(count, 24, 6, scale=0.4), c.w(count, 24, 8, scale=0.4)
+        c.y(*c.op("GRU", c.x(20, 1, 6), w, r, outputs=2, hidden_size=8, direction=direction, linear_before_reset=1))
     c.begin("lstm_states", 15)
     w, r = c.w(1, 32, 6, scale=0.4), c.w(1, 32, 8, scale=0.4)
     c.y(*c.op("LSTM", c.x(4, 1, 6), w, r, "", "", c.x(1, 1, 8, low=-0.5, high=0.5), c.x(1, 1, 8), outputs=3, hidden_size=8))
+    c.begin("gru_last", 15)
+    w, r = c.w(1, 24, 6, scale=0.4), c.w(1, 24, 8, scale=0.4)
+    _, last = c.op("GRU", c.x(4, 1, 6), w, r, outputs=2, hidden_size=8, linear_before_reset=1)
+    c.nodes[-1].output[0] = ""
+    c.y(last)
     c.begin("gru_state", 15)
     w, r = c.w(1, 24, 6, scale=0.4), c.w(1, 24, 8, scale=0.4)
-    c.y(*c.op("GRU", c.x(4, 1, 6), w, r, "", "", c.w(1, 1, 8, scale=0.3), outputs=2, hidden_size=8))
+    c.y(*c.op("GRU", c.x(4, 1, 6), w, r, "", "", c.w(1, 1, 8, scale=0.3), outputs=2, hidden_size=8, linear_before_reset=1))
 
 
 def moves(c):

@@ -191,6 +191,20 @@ def forms(target, magic, seed):
         y("Softmax", [x(dtype, 3, 7, exponent=exponent)], dtype, 3, 7, exponent=-7, axis=0)
         y("ReduceMean", [x(dtype, 2, 5, 3, exponent=exponent)], dtype, 2, 3, exponent=exponent - 1, axes=[1], keepdims=0)
         y("ReduceMax", [x(dtype, 2, 5, 3, exponent=exponent), c(np.array([0, -1]))], dtype, 1, 5, 1, exponent=exponent)
+    # Recurrent layers: both ways, without a gate's exponent, without all states.
+    for op, gates, widths in (("GRU", 3, 2), ("LSTM", 4, 2), ("GRU", 3, 1)):
+        for dtype, exponent in ((i8, -5), (i16, -12)):
+            weights = [c(random_integers(rng, dtype, (widths, gates * 5, size)), 2 * exponent + 3) for size in (6, 5)]
+            bias = c(random_integers(rng, i16, (widths, gates * 10)) // 64, -9)
+            first = len(m.outputs)
+            names = [m.value(f"y{first}", dtype, (widths, 1, 5), exponent - 2)]
+            names.insert(0, m.value(f"y{first + 1}", dtype, (4, 2, 1, 5), exponent - 2) if widths == 2 else "")
+            names += [m.value(f"y{first + 2}", i16, (2, 1, 5), -9)] if op == "LSTM" else []
+            gate = {"gate_exponent": -9} if widths == 2 else {}
+            direction = "bidirectional" if widths == 2 else "forward"
+            m.node(op, [x(dtype, 4, 1, 6, exponent=exponent), *weights, bias], names, hidden_size=5, direction=direction,
+                   linear_before_reset=1, **gate)
+            m.outputs += [name for name in names if name]
     # Quantizers between widths and from floats.
     for source, given, target_type, wanted in ((i8, -5, i16, -9), (i16, -9, i8, -2), (i16, -9, i16, -7), (i8, -3, i8, -6)):
         y("RequantizeLinear", [x(source, 40, exponent=given)], target_type, 40, exponent=wanted)

@@ -54,7 +54,7 @@ FUNCTIONS = {
     "HardSigmoid": lambda x, a: np.clip(
         np.float32(a.get("alpha", 0.2)) * x + np.float32(a.get("beta", 0.5)), np.float32(0), np.float32(1)
     ),
-    "HardSwish": lambda x, a: x * np.clip(x / np.float32(6) + np.float32(0.5), np.float32(0), np.float32(1)),
+    "HardSwish": lambda x, a: x * np.clip(x + np.float32(3), np.float32(0), np.float32(6)) / np.float32(6),
     "Elu": lambda x, a: np.where(x < 0, np.float32(a.get("alpha", 1)) * (np.exp(x) - 1), x),
     "Gelu": lambda x, a: np.float32(0.5)
     * x
@@ -436,49 +436,60 @@ class Reference:
 
     # Recurrent layers.
     def recurrent(self):
-        gates = 4 if self.node.op == "LSTM" else 3
-        x, w, r, b = (self.real(i) for i in range(4))
-        hidden = r.shape[-1]
-        steps, batch = x.shape[:2]
-        direction = self.attributes.get("direction", "forward")
-        count = 2 if direction == "bidirectional" else 1
-        start_h, start_c = self.real(5), self.real(6)
-        if b is None:
-            b = np.zeros((count, 2 * gates * hidden), np.float32)
+        """Step by step: sums of products and cells have 16 bits at the gates' exponent, states their own."""
+        gate, gates = self.attributes.get("gate_exponent", -8), 4 if self.node.op == "LSTM" else 3
+        x, w, r, b = (self.raw(i) for i in range(4))
+        steps, batch, hidden = x.shape[0], x.shape[1], r.shape[-1]
+        kind, exponent = self.out(0 if self.node.outputs[0] else 1)
+        one, state_scale, gate_scale = np.float32(1), np.float32(2.0**exponent), np.float32(2.0**gate)
+
+        def product(a, matrix, exponents):
+            total = shifted(a.astype(np.int64) @ matrix.astype(np.int64).T, gate - exponents, self.even)
+            return saturated(total, np.int16).astype(np.float32) * gate_scale
+
+        def rounded(real, scale, dtype):
+            return saturated(self.rounded(real / scale), dtype).astype(np.float32)
+
+        sigmoid = lambda v: FUNCTIONS["Sigmoid"](v, {})  # noqa: E731
+        count = 2 if self.attributes.get("direction", "forward") == "bidirectional" else 1
+        bias = np.zeros((count, 2, gates * hidden), np.float32)
+        if b is not None:
+            bias = self.real(3).reshape(bias.shape)
+        states, cells = (np.zeros((count, batch, hidden), np.float32) for _ in range(2))
+        if self.raw(5) is not None:
+            states = rounded(self.real(5), state_scale, kind)
+        if gates == 4 and self.raw(6) is not None:
+            cells = rounded(self.real(6), gate_scale, np.int16) * gate_scale
         everything = np.zeros((steps, count, batch, hidden), np.float32)
-        last_h, last_c = (np.zeros((count, batch, hidden), np.float32) for _ in range(2))
-        sigmoid = FUNCTIONS["Sigmoid"]
         for d in range(count):
-            h = start_h[d] if start_h is not None else np.zeros((batch, hidden), np.float32)
-            c = start_c[d] if start_c is not None else np.zeros((batch, hidden), np.float32)
-            order = range(steps)
-            if direction == "reverse" or d == 1:
-                order = reversed(order)
-            bias, again = b[d, : gates * hidden], b[d, gates * hidden :]
-            for t in order:
-                near = x[t] @ w[d].T + bias
+            h, c, (near, far) = states[d], cells[d], bias[d]
+            for t in range(steps)[:: -1 if d else 1]:
+                here = product(x[t], w[d], self.exponent(0) + self.exponent(1))
+                behind = product(h, r[d], exponent + self.exponent(2))
                 if gates == 4:
-                    i, o, f, n = np.split(near + h @ r[d].T + again, 4, 1)
-                    c = sigmoid(f, {}) * c + sigmoid(i, {}) * np.tanh(n)
-                    h = sigmoid(o, {}) * np.tanh(c)
+                    i, o, f, n = np.split(here + behind + (near + far), 4, 1)
+                    c = rounded(sigmoid(f) * c + sigmoid(i) * np.tanh(n), gate_scale, np.int16) * gate_scale
+                    real = sigmoid(o) * np.tanh(c)
                 else:
-                    z, reset, n = np.split(near, 3, 1)
-                    back = h @ r[d].T + again
-                    z = sigmoid(z + back[:, :hidden], {})
-                    reset = sigmoid(reset + back[:, hidden : 2 * hidden], {})
-                    if self.attributes.get("linear_before_reset", 0):
-                        n = np.tanh(n + reset * back[:, 2 * hidden :])
-                    else:
-                        n = np.tanh(n + (reset * h) @ r[d][2 * hidden :].T + again[2 * hidden :])
-                    h = (1 - z) * n + z * h
+                    z, reset = np.split(sigmoid((here + behind + (near + far))[:, : 2 * hidden]), 2, 1)
+                    n = (here + near)[:, 2 * hidden :] + reset * (behind + far)[:, 2 * hidden :]
+                    n = np.tanh(rounded(n, gate_scale, np.int16) * gate_scale)
+                    real = (one - z) * n + z * (h * state_scale)
+                h = rounded(real, state_scale, kind)
                 everything[t, d] = h
-            last_h[d], last_c[d] = h, c
-        found = [everything, last_h, last_c]
-        return [self.quantized(y, i) if name else None for i, (y, name) in enumerate(zip(found, self.node.outputs))]
+            states[d], cells[d] = h, c
+        found = [everything.astype(kind), states.astype(kind), None]
+        if gates == 4 and len(self.node.outputs) > 2 and self.node.outputs[2]:
+            found[2] = self.quantized(cells, 2)
+        return [y if name else None for y, name in zip(found, self.node.outputs)]
 
     # Moves.
     def reshaped(self):
-        return self.raw(0).reshape(self.model.shapes[self.node.outputs[0]])
+        x, shape = self.raw(0), self.model.shapes[self.node.outputs[0]]
+        # Streaming models are declared with the whole sequence, and run on some frames.
+        if self.node.op == "Flatten" and x.size != np.prod(shape):
+            return x.reshape(int(np.prod(x.shape[: self.attributes.get("axis", 1)])), -1)
+        return x.reshape(shape)
 
     def Transpose(self):
         return self.raw(0).transpose(self.attributes.get("perm"))
