@@ -41,6 +41,8 @@ class Server:
         self.process = subprocess.Popen([*pin, *map(str, command)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.errors, text=True, env={**os.environ, **(environment or {})})
         self.peak_kib, self.times = 0, []
+        # Milliseconds of processor time per run, by block: waiting for a busy machine doesn't count.
+        self.processor = []
 
     def line(self):
         line = self.process.stdout.readline()
@@ -55,13 +57,23 @@ class Server:
     def sleep(self):
         self.process.send_signal(signal.SIGSTOP)
 
+    def spent(self):
+        """Nanoseconds that the first thread had a processor, if the system tells."""
+        try:
+            return int(pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/schedstat").read_text().split()[0])
+        except OSError:
+            return None
+
     def block(self, runs):
         """Times of so many runs, one before them left out: it finds another's data in the caches."""
+        before = self.spent()
         self.process.send_signal(signal.SIGCONT)
         self.process.stdin.write(f"{runs + 1}\n")
         self.process.stdin.flush()
         peak, *times = self.line().split()
         self.sleep()
+        if before is not None:
+            self.processor.append((self.spent() - before) * 1e-6 / (runs + 1))
         self.peak_kib = max(self.peak_kib, int(peak))
         return [float(time) for time in times[1:]]
 

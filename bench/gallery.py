@@ -190,7 +190,7 @@ def speech_models():
         ids = inputs.phonemes(letters, number)
         return {"input": ids, "input_lengths": np.array([ids.shape[1]], np.int64), "scales": np.array([0, 1, 0], np.float32)}
 
-    yield Entry("vits", WORLD / "expo-vits" / "build" / "curie.onnx", sentence, judged=inputs.JUDGED[:2])
+    yield Entry("vits", WORLD / "expo-vits" / "build" / "curie.onnx", sentence, tasks.duration, judged=inputs.JUDGED[:2])
     yield Entry("efficientword-qdq", WORLD / "mellon-stt" / "dist" / "assets" / "model.onnx",
                 lambda n: {"input": inputs.log_bands(n)}, tasks.cosine, quantized=True)
 

@@ -95,3 +95,12 @@ def best_boxes(reference, other):
         best = [result["boxes"][0][result["scores"][0, :, 1].argmax()] for result in (a, b)]
         values.append(overlap(best[0], best[1][None])[0])
     return "IoU of the best box", f"{np.mean(values):.2f}"
+
+
+def duration(reference, other):
+    """Lengths of sounds beside the float model's, and how near samples are where lengths are equal."""
+    lengths = [first(b).size / first(a).size for a, b in zip(reference, other)]
+    equal = [(first(a), first(b)) for a, b in zip(reference, other) if first(a).size == first(b).size]
+    noise = [20 * np.log10(np.linalg.norm(a) / max(np.linalg.norm(a - b), 1e-30)) for a, b in equal]
+    text = f"{len(equal)} of {len(lengths)} as long"
+    return "length", f"{text}, SNR {min(noise):.1f} dB" if noise else f"{text}, {min(lengths):.3f} to {max(lengths):.3f}"

