@@ -41,6 +41,8 @@ class Server:
         self.process = subprocess.Popen([*pin, *map(str, command)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.errors, text=True, env={**os.environ, **(environment or {})})
         self.peak_kib, self.times = 0, []
+        # Milliseconds of processor time per run, by block: waiting for a busy machine doesn't count.
+        self.processor = []
 
     def line(self):
         line = self.process.stdout.readline()
@@ -55,13 +57,23 @@ class Server:
     def sleep(self):
         self.process.send_signal(signal.SIGSTOP)
 
+    def spent(self):
+        """Nanoseconds that the first thread had a processor, if the system tells."""
+        try:
+            return int(pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/schedstat").read_text().split()[0])
+        except OSError:
+            return None
+
     def block(self, runs):
         """Times of so many runs, one before them left out: it finds another's data in the caches."""
+        before = self.spent()
         self.process.send_signal(signal.SIGCONT)
         self.process.stdin.write(f"{runs + 1}\n")
         self.process.stdin.flush()
         peak, *times = self.line().split()
         self.sleep()
+        if before is not None:
+            self.processor.append((self.spent() - before) * 1e-6 / (runs + 1))
         self.peak_kib = max(self.peak_kib, int(peak))
         return [float(time) for time in times[1:]]
 
@@ -149,7 +161,7 @@ def alternate(servers, seconds, block_seconds=0.15, rounds=3):
 
 
 def compile_library(model, library, threads=1, options=()):
-    """Compiles to a library: {compile_s, compile_mib, lib_bytes}; None if this build knows no such number of threads."""
+    """Compiles to a library: {compile_s, compile_cpu_s, compile_mib, lib_bytes}; None if this build knows no such number of threads."""
     command = [ONNXQ, "compile", model, "-o", library, *options]
     if threads != 1:
         command += ["--threads", threads]
@@ -159,7 +171,7 @@ def compile_library(model, library, threads=1, options=()):
     if outcome.status != 0:
         said = outcome.stderr.strip().splitlines()
         raise BenchError(f"onnxq compile: {outcome.ended()}: {said[0][:300] if said else ''}")
-    return {"compile_s": outcome.seconds, "compile_mib": outcome.megabytes, "lib_bytes": pathlib.Path(library).stat().st_size}
+    return {"compile_s": outcome.seconds, "compile_cpu_s": outcome.processor_seconds, "compile_mib": outcome.megabytes, "lib_bytes": pathlib.Path(library).stat().st_size}
 
 
 def decibels(reference, other):

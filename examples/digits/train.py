@@ -17,7 +17,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "test" / "Integration"))
-import image_data  # noqa: E402
+from support import image_data  # noqa: E402
 
 
 def columns(x, k):
