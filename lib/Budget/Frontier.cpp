@@ -34,8 +34,11 @@ static json::Object describePoint(const Point &point, const Result &result) {
     object["reference_" + result.bounds.metric] = *score.reference;
     object["drop"] = *score.drop();
   }
-  if (score.interval)
-    object["drop_95"] = json::Array{score.interval->low, score.interval->high};
+  for (auto [name, interval] : {std::pair("drop_95", &score.interval),
+                                {"sqnr_db_95", &score.sqnrInterval},
+                                {"agreement_95", &score.agreementInterval}})
+    if (*interval)
+      object[name] = json::Array{(*interval)->low, (*interval)->high};
   if (result.bounds.boundsLoss())
     object["holds"] = holds(score, result.bounds);
   return object;

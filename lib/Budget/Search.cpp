@@ -621,13 +621,8 @@ LogicalResult Searcher::finish() {
   result.options = optionsAt(*chosen, &result);
   result.options.remarks = request.quantize.remarks;
   const Point &point = result.points[*result.chosen];
-  if (point.score && point.score->interval && bounds.maxDrop &&
-      point.score->interval->high > *bounds.maxDrop)
-    result.notes.push_back(
-        formatted("%lld samples can't exclude a loss of up to %.2f points: "
-                  "judge by more to be surer",
-                  static_cast<long long>(point.score->samples),
-                  100 * point.score->interval->high));
+  if (point.score)
+    result.notes = doubts(*point.score, bounds);
   return success();
 }
 

@@ -1,4 +1,4 @@
-// Gray images in files of the form of MNIST's.
+// Images in files of the form of MNIST's: gray ones, or colours last.
 
 #include "OnnxQuant/Data/IdxFile.h"
 #include "SourceSupport.h"
@@ -25,12 +25,13 @@ public:
   }
   const PreprocessPlan *imagePlan() const override { return &plan; }
   Expected<Tensors> load(int64_t index) const override {
-    int64_t height = file.dims()[1], width = file.dims()[2];
-    uint64_t bytes = height * width;
+    ArrayRef<int64_t> dims = file.dims();
+    int64_t colors = dims.size() == 4 ? dims[3] : 1;
+    uint64_t bytes = dims[1] * dims[2] * colors;
     auto data = file.read(index * bytes, bytes);
     if (!data)
       return data.takeError();
-    Image image{width, height, 1, std::move(*data)};
+    Image image{dims[2], dims[1], colors, std::move(*data)};
     Expected<HostTensor> tensor = preprocess(std::move(image), plan);
     if (!tensor)
       return fail(path + ": " + toString(tensor.takeError()));
@@ -53,16 +54,24 @@ onnxquant::openIdx(StringRef path, const InputInfo &input,
   if (!file)
     return file.takeError();
   ArrayRef<int64_t> dims = file->dims();
-  if (dims.size() != 3)
-    return fail(path + ": expects images (3 dimensions), but got " +
+  bool hasColors = dims.size() == 4;
+  if (dims.size() != 3 && !hasColors)
+    return fail(path +
+                ": expects images (3 dimensions, or 4 with colors), "
+                "but got " +
                 Twine(dims.size()));
+  if (hasColors && dims[3] != 3)
+    return fail(path +
+                ": expects 3 colors of each pixel as its last "
+                "dimension, but got " +
+                Twine(dims[3]));
   if (dims[1] * dims[2] == 0)
     return fail(path + ": its images have no pixels");
   // Gray without asking; a plug-in would get three channels.
   SampleOptions gray = options;
-  if (gray.channels == "rgb" || gray.channels == "bgr")
+  if (!hasColors && (gray.channels == "rgb" || gray.channels == "bgr"))
     return fail(path + ": holds gray images, but channels is " + gray.channels);
-  if (gray.name.empty())
+  if (gray.name.empty() && !hasColors)
     gray.channels = "gray";
   Expected<Preprocess> preprocess = findPreprocess(gray.name);
   if (!preprocess)
@@ -70,7 +79,7 @@ onnxquant::openIdx(StringRef path, const InputInfo &input,
   InputInfo image = input;
   if (image.dims.size() != 4) {
     // [N, 784] and the like: pixels in rows.
-    image.dims = {1, 1, dims[1], dims[2]};
+    image.dims = {1, hasColors ? 3 : 1, dims[1], dims[2]};
   }
   Expected<PreprocessPlan> plan = planPreprocess(gray, image);
   if (!plan)

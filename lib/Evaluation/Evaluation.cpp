@@ -345,6 +345,7 @@ Error Evaluator::compare(const std::vector<HostTensor> &right,
   if (right.size() != mine.size())
     return fail(reference->name + ": has " + Twine(right.size()) +
                 " outputs, but " + model.name + " has " + Twine(mine.size()));
+  double signal = result.likeness->signal, noise = result.likeness->noise;
   for (auto [theirs, ours] : zip(right, mine)) {
     if (theirs.dims != ours.dims)
       return fail("output '" + ours.name + "' has another shape than in " +
@@ -352,6 +353,8 @@ Error Evaluator::compare(const std::vector<HostTensor> &right,
     for (int64_t i = 0; i < theirs.numElements(); ++i)
       result.likeness->add(theirs.at(i), ours.at(i));
   }
+  result.likeness->energies.emplace_back(result.likeness->signal - signal,
+                                         result.likeness->noise - noise);
   if (!result.metrics.agreement)
     return Error::success();
   auto theirs = pick(right, *reference);

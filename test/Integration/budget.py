@@ -117,6 +117,28 @@ def check_channels(folder):
     return check_spoilt(folder, "channels", {"finer_weights": ["w2"]}, 18, "--per-channel=false")
 
 
+def outputs(model, data, folder):
+    result = run([ONNXQ, "run", str(model), "--input", f"image={data}", "--output-dir", str(folder), "--json"], timeout=300)
+    return np.load(json.loads(result.stdout)["outputs"][0]["file"]).astype(np.float64)
+
+
+def interval_problem(folder, model, point, bound, notes):
+    """The interval of decibels beside what leaving out each of the samples makes of them."""
+    parts = [folder / name for name in ("float", "int8")]
+    for part in parts:
+        part.mkdir()
+    right, mine = (outputs(file, folder / "held.npy", part) for file, part in zip((model, folder / "q.onnx"), parts))
+    signal, noise = (right**2).sum(1), ((right - mine) ** 2).sum(1)
+    decibels = 10 * np.log10((signal.sum() - signal) / (noise.sum() - noise))
+    # Student's for 59 degrees of freedom.
+    half = 2.001 * np.sqrt(len(decibels) - 1) * decibels.std()
+    low, high = point["sqnr_db_95"]
+    if abs((high - low) / 2 - half) > 0.05 * half or abs((high + low) / 2 - point["sqnr_db"]) > 1e-6:
+        return f"{low} to {high} dB, expected {half} on each side of {point['sqnr_db']}"
+    doubts = [note for note in notes if f"can't exclude {low:.1f} dB" in note]
+    return None if len(doubts) == (low < bound) else f"notes {notes} of {low} to {high}"
+
+
 def check_sqnr(folder):
     """6 dB more than by default, on samples that the search held back; the same file again."""
     digits(folder, 120)
@@ -131,6 +153,8 @@ def check_sqnr(folder):
         return f"{real} dB, stated {stated}, asked for {bound}"
     if (found["calibration_samples"], found["held_back_samples"]) != (60, 60):
         return f"split {found['calibration_samples']}, {found['held_back_samples']}"
+    if problem := interval_problem(folder, model, found["frontier"][found["chosen"]["index"]], bound, found["notes"]):
+        return problem
     before = [point for point in found["frontier"][: found["chosen"]["index"]] if point["holds"]]
     if before:
         return f"a smaller change holds, too: {before[0]}"

@@ -8,6 +8,7 @@ line per failure, then the totals.
 
 import ctypes
 import ctypes.util
+import gzip
 import json
 import pathlib
 import re
@@ -311,7 +312,8 @@ def images(suite):
         suite.refused(f"BMP with {value} at {offset}", ["calibrate", model, "--data", broken], (broken.name,), out=suite.path(".json"))
     folder = suite.path("")
     (folder / "deep").mkdir(parents=True)
-    others = [png(rng.integers(0, 256, (16, 16, 3)).astype(np.uint8)) for _ in range(3)]
+    arrays = [rng.integers(0, 256, (16, 16, 3)).astype(np.uint8) for _ in range(3)]
+    others = [png(array) for array in arrays]
     for name, content in zip(("a.png", "b.png", "deep/c.png"), others):
         (folder / name).write_bytes(content)
     (folder / "list.txt").write_text(f"# two of them\nb.png\n\n{folder}/deep/c.png\r\n")
@@ -323,6 +325,15 @@ def images(suite):
     expected = suite.table("two images", model, "--data", both, "--quiet")[0]
     for name, data in (("a list", folder / "list.txt"), ("a pattern", f"{both}/[a-c].png"), ("braces", f"{both}/{{b,c}}.png")):
         suite.expect(f"images by {name}", suite.table(name, model, "--data", data, "--quiet")[0] == expected, "another table")
+    # MNIST's form with a fourth dimension.
+    for colors, words in ((3, None), (4, ("expects 3 colors", "got 4"))):
+        raw = np.stack(arrays[1:])[..., [0, 1, 2, 0][:colors]]
+        stored = suite.path(".idx.gz")
+        stored.write_bytes(gzip.compress(struct.pack(">HBB4I", 0, 8, 4, *raw.shape) + raw.tobytes()))
+        if words:
+            suite.refused("idx with four colors", ["calibrate", model, "--data", stored], words, out=suite.path(".json"))
+        else:
+            suite.expect("idx with colors", suite.table("idx", model, "--data", stored, "--quiet")[0] == expected, "another table")
     suite.refused("a list with a file that isn't there", ["calibrate", model, "--data", folder / "gone.txt"], ("line 2", "d.png"), out=suite.path(".json"))
     suite.refused("a pattern of nothing", ["calibrate", model, "--data", f"{folder}/*.jpg"], ("*.jpg", "no file"), out=suite.path(".json"))
     outcome = suite.table("a mixed folder", model, "--data", folder)[1]

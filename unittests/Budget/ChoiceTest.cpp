@@ -127,6 +127,36 @@ TEST(DropInterval, HoldsTheDropAndNarrows) {
   EXPECT_GT(many.low, 0.03);
 }
 
+TEST(Interval, DecibelsVaryAsSamplesDo) {
+  // The same share of noise in all samples leaves nothing open.
+  auto same = sqnrInterval({{10, 1}, {20, 2}, {30, 3}});
+  ASSERT_TRUE(same);
+  EXPECT_NEAR(same->low, 10, 1e-12);
+  EXPECT_NEAR(same->high, 10, 1e-12);
+  // Noises of 1 and 3 beside equal signals: the logarithm's error is half, and
+  // two samples leave nearly ten times that open.
+  auto two = sqnrInterval({{10, 1}, {10, 3}});
+  ASSERT_TRUE(two);
+  EXPECT_NEAR((two->low + two->high) / 2, 10 * std::log10(5), 1e-9);
+  EXPECT_GT(two->high - two->low, 2 * 9 * 0.5 * 4.343);
+  std::vector<std::pair<double, double>> many;
+  for (int i = 0; i < 400; ++i)
+    many.emplace_back(10, i % 2 != 0 ? 1 : 3);
+  auto surer = sqnrInterval(many);
+  // 1.966 * 0.5 / sqrt(399) of a natural logarithm, in decibels, to each side.
+  EXPECT_NEAR(surer->high - surer->low, 2 * 1.966 * 0.5 / 19.975 * 4.343, 1e-3);
+  EXPECT_FALSE(sqnrInterval({{10, 1}}));
+  EXPECT_FALSE(sqnrInterval({{10, 0}, {10, 0}}));
+}
+
+TEST(Interval, SharesAreWilsons) {
+  // Brown, Cai and DasGupta: 95 of 100 with 10 samples and a share of one.
+  EXPECT_NEAR(shareInterval(10, 1).low, 0.7225, 1e-3);
+  EXPECT_DOUBLE_EQ(shareInterval(10, 1).high, 1);
+  EXPECT_NEAR(shareInterval(100, 0.9).low, 0.8256, 1e-3);
+  EXPECT_NEAR(shareInterval(100, 0.9).high, 0.9448, 1e-3);
+}
+
 TEST(SamplesFor, OneSampleIsNoMoreThanTheShare) {
   EXPECT_EQ(samplesFor(0.005), 200);
   EXPECT_EQ(samplesFor(0.01), 100);

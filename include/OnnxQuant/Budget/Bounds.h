@@ -38,6 +38,8 @@ struct Score {
   /// classes, what the difference may be.
   std::optional<double> reference, own;
   std::optional<Interval> interval;
+  /// What the decibels and the agreement are in 95 of 100 such sets of samples.
+  std::optional<Interval> sqnrInterval, agreementInterval;
 
   std::optional<double> drop() const {
     return own ? std::optional(*reference - *own) : std::nullopt;
@@ -54,6 +56,9 @@ std::string describe(const Score &score, const Bounds &bounds);
 /// aren't.
 std::string tooFew(const Bounds &bounds, int64_t samples);
 std::string tooFewRows(const Bounds &bounds, int64_t rows);
+/// What the samples of a score can't exclude beyond the bounds; empty if
+/// nothing.
+std::vector<std::string> doubts(const Score &score, const Bounds &bounds);
 
 } // namespace onnxquant::budget
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace onnxquant::budget {
@@ -91,6 +92,13 @@ struct Interval {
 /// Of `samples`, `lost` were right in one model only, and `gained` in the other
 /// only.
 Interval dropInterval(int64_t samples, int64_t lost, int64_t gained);
+
+/// Decibels of the sums of signals and noises, where samples are like these.
+/// None of fewer than two, or of a noise of nothing.
+std::optional<Interval>
+sqnrInterval(const std::vector<std::pair<double, double>> &energies);
+/// A share of so many samples (Wilson's).
+Interval shareInterval(int64_t samples, double share);
 
 /// The fewest samples of which one is no more than a share.
 int64_t samplesFor(double share);

@@ -54,6 +54,8 @@ struct Likeness {
   /// Rows along the last axis, and how many have the same best class; samples,
   /// and how many have that in all their rows.
   int64_t rows = 0, agreements = 0, samples = 0, equalSamples = 0;
+  /// The signal and noise of each run, for how much they vary.
+  std::vector<std::pair<double, double>> energies;
   void add(double right, double mine);
   /// Counts the rows of an output of some samples.
   void addClasses(const HostTensor &right, const HostTensor &mine,

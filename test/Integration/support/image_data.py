@@ -3,6 +3,7 @@
 Each function gives (training pictures, labels), (test pictures, labels) as uint8 arrays.
 """
 
+import gzip
 import json
 
 import numpy as np
@@ -11,8 +12,10 @@ from support.harness import MODELS
 
 
 def idx(path):
-    """An array of an idx file of bytes."""
+    """An array of an idx file of bytes, perhaps compressed."""
     raw = path.read_bytes()
+    if raw[:2] == b"\x1f\x8b":
+        raw = gzip.decompress(raw)
     dims = np.frombuffer(raw, ">u4", raw[3], 4)
     return np.frombuffer(raw, np.uint8, int(np.prod(dims)), 4 + 4 * raw[3]).reshape(dims.astype(int))
 
