@@ -9,6 +9,7 @@ chooses cases; ONNXQUANT_CASES names a folder to keep them in. Prints a line per
 failure, then the totals.
 """
 
+import itertools
 import os
 import pathlib
 import re
@@ -240,6 +241,13 @@ def gemms():
             yield Case(f"matmulnbits_{bits}_{block}_{tag}", "MatMulNBits",
                        {**base, "z": zeros, "g": None, "bias": bias}, {"y": "float32"}, domain=MS,
                        constant=("b", "s", "z", "bias"), K=size, N=7, bits=bits, block_size=block)
+    # Several panels of columns, with and without a zero point that all have.
+    for bits, rows, varies in itertools.product((4, 8), (1, 9), (False, True)):
+        given = ints(np.uint8, 150 * (2 if bits == 4 else 3)) if varies else None
+        yield Case(f"matmulnbits_panels_{bits}_{rows}_{varies}", "MatMulNBits",
+                   {"a": f32(rows, 96), "b": ints(np.uint8, 150, 3, 4 * bits),
+                    "s": (rng.random(450) * 0.1).astype(np.float32), "z": given}, {"y": "float32"}, domain=MS,
+                   constant=("b", "s", "z"), K=96, N=150, bits=bits, block_size=32)
 
 
 def fused():

@@ -3,6 +3,7 @@
 // them; ops whose weights or windows are only known at run time stay. They are
 // counted, and told with the reason on request: plain loops are slower.
 
+#include "Attention.h"
 #include "LeftNodes.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "Windows.h"
@@ -53,6 +54,7 @@ struct ConvertONNXToKernels
       return patterns.getOpSpecificNativePatterns().contains(op->getName());
     };
     kernels::expandWeights(getOperation(), hasPattern);
+    numKernels += kernels::fuseAttention(getOperation());
     // One kernel per op: no folding, which would look at large constants.
     kernels::MatchReasons reasons;
     walkAndApplyPatterns(getOperation(), patterns, &reasons);

@@ -37,7 +37,7 @@ struct ConvertQuantizedToKernels
     RewritePatternSet set(context);
     kernels::addQuantizedOpPatterns(set);
     kernels::addQdqPatterns(set);
-    kernels::addInt4ProductPatterns(set);
+    kernels::addCodeProductPatterns(set);
     patterns = std::move(set);
     return success();
   }

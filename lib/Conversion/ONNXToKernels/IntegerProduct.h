@@ -118,9 +118,9 @@ llvm::FailureOr<mlir::Value>
 makeConvolutionSums(mlir::PatternRewriter &rewriter, mlir::Operation *op,
                     const IntegerConvolution &convolution);
 
-/// Patterns: quantized ops, QDQ patterns, and products of floats with int4
+/// Patterns: quantized ops, QDQ patterns, and products of floats with coded
 /// weights.
-void addInt4ProductPatterns(mlir::RewritePatternSet &patterns);
+void addCodeProductPatterns(mlir::RewritePatternSet &patterns);
 void addQuantizedOpPatterns(mlir::RewritePatternSet &patterns);
 void addQdqPatterns(mlir::RewritePatternSet &patterns);
 

@@ -83,6 +83,7 @@ struct BlockBufferization
 
 void onnxquant::onnxq::registerBufferizationModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, ONNXQDialect *) {
+    AttentionOp::attachInterface<BlockBufferization<AttentionOp>>(*context);
     ContractOp::attachInterface<BlockBufferization<ContractOp>>(*context);
     ExpandOp::attachInterface<BlockBufferization<ExpandOp>>(*context);
     PackOp::attachInterface<BlockBufferization<PackOp>>(*context);

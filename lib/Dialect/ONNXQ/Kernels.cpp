@@ -144,7 +144,7 @@ LogicalResult PackingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expects positive sizes, but got " << size;
   if (halves && (kind == PackingKind::Fma || kind == PackingKind::Rows ||
                  kind == PackingKind::Quads || kind == PackingKind::Codes ||
-                 kind == PackingKind::Tiles))
+                 kind == PackingKind::Bytes || kind == PackingKind::Tiles))
     return emitError() << "expects a kind of integers with halves, but got "
                        << stringifyEnum(kind);
   bool hasRun = run > 0 && run % step == 0 && depth % run == 0;
@@ -274,7 +274,8 @@ static LogicalResult verifyCodes(ContractOp op) {
               op.getWeights().getType().getElementType().isInteger(8) &&
               op.getKernel().empty() && !op.getBatched() && op.getGroups() == 1;
   PackingAttr packing = op.getPackingAttr();
-  fits &= !packing || packing.getKind() == PackingKind::Codes;
+  fits &= !packing || packing.getKind() == PackingKind::Codes ||
+          packing.getKind() == PackingKind::Bytes;
   if (fits) {
     ShapedType scales = op.getScales().getType(),
                zeros = op.getZeros().getType();

@@ -1,11 +1,12 @@
 // Places buffers in one workspace by lifetime; allocates the rest through the
-// run's context. Large results may lie in the caller's memory instead. Enters:
-// one bufferized function with memref.alloc. Leaves: no allocation that the
-// context doesn't know.
+// run's context, and frees it behind its last reader. Large results may lie in
+// the caller's memory instead. Enters: one bufferized function with
+// memref.alloc. Leaves: no allocation that the context doesn't know.
 
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Transforms/KernelFunctions.h"
 #include "OnnxQuant/Transforms/NodeName.h"
+#include "RunContext.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -46,13 +47,20 @@ struct Slot {
   int64_t offset = 0;
 };
 
+/// A buffer of open size, and the top-level op behind which nothing reads it;
+/// null if it leaves the run or an iteration.
+struct OpenBuffer {
+  memref::AllocOp alloc;
+  Operation *last = nullptr;
+};
+
 struct PlanMemory : public onnxquant::impl::PlanMemoryBase<PlanMemory> {
   using PlanMemoryBase::PlanMemoryBase;
   void runOnOperation() override;
 
 private:
   LogicalResult plan(func::FuncOp function);
-  void allocateDynamically(memref::AllocOp alloc, Value context);
+  void allocateDynamically(const OpenBuffer &buffer, Value context);
   Value makeMessage(ImplicitLocOpBuilder &b, memref::AllocOp alloc);
   LogicalResult checkTotal(func::FuncOp function, ArrayRef<Slot> slots,
                            int64_t total);
@@ -348,7 +356,8 @@ LogicalResult PlanMemory::checkTotal(func::FuncOp function,
                << (maxBytes >> 20) << " MiB (see --max-memory)";
 }
 
-void PlanMemory::allocateDynamically(memref::AllocOp alloc, Value context) {
+void PlanMemory::allocateDynamically(const OpenBuffer &buffer, Value context) {
+  memref::AllocOp alloc = buffer.alloc;
   ImplicitLocOpBuilder b(alloc.getLoc(), alloc);
   MemRefType type = alloc.getType();
   auto [bytes, fits] = countBytes(b, alloc);
@@ -367,6 +376,25 @@ void PlanMemory::allocateDynamically(memref::AllocOp alloc, Value context) {
   alloc.replaceAllUsesWith(view);
   alloc.erase();
   ++numDynamic;
+  if (!buffer.last)
+    return;
+  b.setInsertionPointAfter(buffer.last);
+  Value data = memref::ExtractAlignedPointerAsIndexOp::create(b, memory);
+  func::CallOp::create(b, dropFunction, TypeRange{}, ValueRange{context, data});
+}
+
+/// The op of the function's block behind which nothing reads a buffer.
+static Operation *findLast(memref::AllocOp alloc, Block &body,
+                           const BufferViewFlowAnalysis::ValueSetT &aliases,
+                           function_ref<unsigned(Operation *)> positionOf) {
+  if (alloc->getBlock() != &body)
+    return nullptr;
+  Operation *last = alloc;
+  for (Value alias : aliases)
+    for (Operation *user : alias.getUsers())
+      if (positionOf(user) > positionOf(last))
+        last = body.findAncestorOpInBlock(*user);
+  return last == alloc || last == body.getTerminator() ? nullptr : last;
 }
 
 /// Loops that allocate free what they don't carry on after each iteration.
@@ -407,11 +435,11 @@ LogicalResult PlanMemory::plan(func::FuncOp function) {
   };
 
   std::vector<Slot> slots;
-  SmallVector<memref::AllocOp> dynamic;
+  SmallVector<OpenBuffer> dynamic;
   WalkResult walked = function.walk([&](memref::AllocOp alloc) {
     auto aliases = aliasAnalysis.resolve(alloc.getResult());
     if (!alloc.getType().hasStaticShape() || leavesIteration(alloc, aliases)) {
-      dynamic.push_back(alloc);
+      dynamic.push_back({alloc, findLast(alloc, body, aliases, positionOf)});
       return WalkResult::advance();
     }
     std::optional<int64_t> bytes = bytesOf(alloc.getType());
@@ -451,12 +479,12 @@ LogicalResult PlanMemory::plan(func::FuncOp function) {
     ++numPlanned;
   }
   SetVector<Operation *> loops;
-  for (memref::AllocOp alloc : dynamic) {
-    for (Operation *parent = alloc->getParentOp(); parent != function;
+  for (OpenBuffer &buffer : dynamic) {
+    for (Operation *parent = buffer.alloc->getParentOp(); parent != function;
          parent = parent->getParentOp())
       if (isa<scf::ForOp, scf::WhileOp>(parent))
         loops.insert(parent);
-    allocateDynamically(alloc, body.getArgument(0));
+    allocateDynamically(buffer, body.getArgument(0));
   }
   trimLoops(loops.getArrayRef(), body.getArgument(0));
   SmallVector<memref::DeallocOp> deallocs;
@@ -493,4 +521,5 @@ void PlanMemory::runOnOperation() {
   declare(markFunction, {pointer}, {index});
   declare(keepFunction, {pointer, index, index}, {});
   declare(trimFunction, {pointer, index}, {});
+  declare(dropFunction, {pointer, index}, {});
 }

@@ -255,10 +255,50 @@ void RunContextWriter::writeKeep(LLVM::LLVMFuncOp keep) {
   LLVM::ReturnOp::create(b, ValueRange{});
 }
 
+void RunContextWriter::removeBlock(Value runContext, Value place, Value block) {
+  if (maxBytes() > 0) {
+    Value field = fieldAt(runContext, usedField);
+    Value used = LLVM::LoadOp::create(b, i64, field);
+    Value bytes = LLVM::LoadOp::create(b, i64, fieldAt(block, bytesField));
+    LLVM::StoreOp::create(b, LLVM::SubOp::create(b, used, bytes), field);
+  }
+  LLVM::StoreOp::create(b, loadPointer(fieldAt(block, nextField)), place);
+  LLVM::CallOp::create(b, declare("free", none(), {pointer}),
+                       ValueRange{block});
+}
+
+void RunContextWriter::writeDrop(LLVM::LLVMFuncOp drop) {
+  OpBuilder::InsertionGuard guard(b);
+  Block *entry = drop.addEntryBlock(b);
+  // Where the pointer to the next block stands.
+  Block *loop =
+      b.createBlock(&drop.getBody(), {}, {pointer}, {module.getLoc()});
+  Block *compare = b.createBlock(&drop.getBody());
+  Block *next = b.createBlock(&drop.getBody());
+  Block *found = b.createBlock(&drop.getBody());
+  Block *done = b.createBlock(&drop.getBody());
+  b.setInsertionPointToStart(entry);
+  Value list = fieldAt(entry->getArgument(0), blocksField);
+  LLVM::BrOp::create(b, ValueRange{list}, loop);
+  b.setInsertionPointToStart(loop);
+  Value place = loop->getArgument(0);
+  Value block = loadPointer(place);
+  LLVM::CondBrOp::create(b, equal(block, null()), done, compare);
+  b.setInsertionPointToStart(compare);
+  LLVM::CondBrOp::create(b, equal(dataOf(block), entry->getArgument(1)), found,
+                         next);
+  b.setInsertionPointToStart(next);
+  LLVM::BrOp::create(b, ValueRange{fieldAt(block, nextField)}, loop);
+  b.setInsertionPointToStart(found);
+  removeBlock(entry->getArgument(0), place, block);
+  LLVM::BrOp::create(b, ValueRange{}, done);
+  b.setInsertionPointToStart(done);
+  LLVM::ReturnOp::create(b, ValueRange{});
+}
+
 /// trim(context, mark): frees the blocks newer than the mark that aren't
 /// carried on.
 void RunContextWriter::writeTrim(LLVM::LLVMFuncOp trim) {
-  auto freeFunction = declare("free", none(), {pointer});
   OpBuilder::InsertionGuard guard(b);
   Block *entry = trim.addEntryBlock(b);
   // Where the pointer to the next block stands.
@@ -283,14 +323,7 @@ void RunContextWriter::writeTrim(LLVM::LLVMFuncOp trim) {
   LLVM::StoreOp::create(b, number(0), fieldAt(block, keptField));
   LLVM::BrOp::create(b, ValueRange{fieldAt(block, nextField)}, loop);
   b.setInsertionPointToStart(drop);
-  if (maxBytes() > 0) {
-    Value place = fieldAt(entry->getArgument(0), usedField);
-    Value used = LLVM::LoadOp::create(b, i64, place);
-    Value bytes = LLVM::LoadOp::create(b, i64, fieldAt(block, bytesField));
-    LLVM::StoreOp::create(b, LLVM::SubOp::create(b, used, bytes), place);
-  }
-  LLVM::StoreOp::create(b, loadPointer(fieldAt(block, nextField)), place);
-  LLVM::CallOp::create(b, freeFunction, ValueRange{block});
+  removeBlock(entry->getArgument(0), place, block);
   LLVM::BrOp::create(b, ValueRange{place}, loop);
   b.setInsertionPointToStart(done);
   LLVM::ReturnOp::create(b, ValueRange{});
@@ -308,6 +341,8 @@ void RunContextWriter::write(bool outputs) {
     writeKeep(keep);
   if (auto trim = findUsed(trimFunction))
     writeTrim(trim);
+  if (auto drop = findUsed(dropFunction))
+    writeDrop(drop);
   if (outputs)
     memoryFailure();
   writeFail();

@@ -3,7 +3,8 @@
 //
 // The context lies on the stack of the run. Blocks that a run allocates are a
 // list, newest first: a loop remembers where it began, and after each iteration
-// frees the newer ones that aren't carried on.
+// frees the newer ones that aren't carried on. Outside of loops a block is
+// freed behind the last op that reads it.
 
 #ifndef ONNXQUANT_LIB_TRANSFORMS_CODEGEN_RUNCONTEXT_H
 #define ONNXQUANT_LIB_TRANSFORMS_CODEGEN_RUNCONTEXT_H
@@ -21,6 +22,9 @@ inline constexpr int64_t usedField = jumpField + 512;
 inline constexpr int64_t contextBytes = usedField + 8;
 /// Frees all that a run still has.
 inline constexpr llvm::StringLiteral releaseFunction = "onnxq_release";
+
+/// drop(context, data): frees the block with these data.
+inline constexpr llvm::StringLiteral dropFunction = "onnxq_drop";
 
 /// Builds LLVM dialect functions in a module.
 class LLVMWriter {
@@ -73,6 +77,11 @@ private:
   void writeMark(mlir::LLVM::LLVMFuncOp mark);
   void writeKeep(mlir::LLVM::LLVMFuncOp keep);
   void writeTrim(mlir::LLVM::LLVMFuncOp trim);
+  void writeDrop(mlir::LLVM::LLVMFuncOp drop);
+  /// Takes a block out of the list, in which `place` points to it, and frees
+  /// it.
+  void removeBlock(mlir::Value runContext, mlir::Value place,
+                   mlir::Value block);
 
   /// The bytes that a run's blocks may have; 0 for any number.
   int64_t maxBytes() const;

@@ -63,9 +63,10 @@ static void emit(ImplicitGemm &gemm, const MicroKernel &kernel,
 void kernels::lowerFloatContract(onnxq::ContractOp op, const TargetInfo &target,
                                  int64_t threads) {
   ImplicitGemm gemm(op);
-  bool isInt4 = gemm.packing.getKind() == PackingKind::Codes;
+  bool isCoded = gemm.packing.getKind() == PackingKind::Codes ||
+                 gemm.packing.getKind() == PackingKind::Bytes;
   std::unique_ptr<MicroKernel> kernel =
-      isInt4 ? makeFloatInt4(gemm, target) : makeFloatFma(gemm, target);
+      isCoded ? makeFloatCodes(gemm, target) : makeFloatFma(gemm, target);
   emit(gemm, *kernel, target, threads, /*startsAtBias=*/false);
 }
 

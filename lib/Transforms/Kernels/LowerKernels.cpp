@@ -30,6 +30,7 @@ static LogicalResult lowerContract(ContractOp op, const TargetInfo &target,
   case PackingKind::Fma:
   case PackingKind::Rows:
   case PackingKind::Codes:
+  case PackingKind::Bytes:
     kernels::lowerFloatContract(op, target, threads);
     return success();
   case PackingKind::Winograd:
@@ -53,7 +54,7 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
     getOperation().walk([](RequantizeOp op) { kernels::applyScale(op); });
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<ContractOp, ExpandOp, PackOp, StageOp, WindowOp,
+      if (isa<AttentionOp, ContractOp, ExpandOp, PackOp, StageOp, WindowOp,
               linalg::GenericOp>(op))
         ops.push_back(op);
     });
@@ -77,6 +78,8 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
                            : kernels::lowerWindow(window, target, threads);
       } else if (auto expand = dyn_cast<ExpandOp>(op)) {
         kernels::lowerExpand(expand, target);
+      } else if (auto attention = dyn_cast<AttentionOp>(op)) {
+        kernels::lowerAttention(attention, target);
       } else if (auto pack = dyn_cast<PackOp>(op)) {
         kernels::lowerPack(pack, target);
       } else {

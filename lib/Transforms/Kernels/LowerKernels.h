@@ -29,6 +29,7 @@ void applyScale(onnxq::RequantizeOp op);
 bool lowerLookupLoop(mlir::linalg::GenericOp op, const TargetInfo &target);
 /// One that ends in a quantized byte, likewise.
 bool lowerQuantizerLoop(mlir::linalg::GenericOp op, const TargetInfo &target);
+void lowerAttention(onnxq::AttentionOp op, const TargetInfo &target);
 void lowerExpand(onnxq::ExpandOp op, const TargetInfo &target);
 void lowerPack(onnxq::PackOp op, const TargetInfo &target);
 void lowerStage(onnxq::StageOp op, const TargetInfo &target);

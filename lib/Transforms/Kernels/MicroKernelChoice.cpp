@@ -30,6 +30,7 @@ int64_t kernels::getVectorLanes(PackingKind kind, const TargetInfo &target) {
   case PackingKind::Fma:
   case PackingKind::Rows:
   case PackingKind::Codes:
+  case PackingKind::Bytes:
     return 0;
   case PackingKind::Outer:
     // With RISC-V's vectors, a group of four registers for accumulators.

@@ -7,11 +7,11 @@
 
 namespace onnxquant::kernels {
 
-/// Floats: FloatFma.cpp, FloatInt4.cpp.
+/// Floats: FloatFma.cpp, FloatCodes.cpp.
 std::unique_ptr<MicroKernel> makeFloatFma(ImplicitGemm &gemm,
                                           const TargetInfo &target);
-std::unique_ptr<MicroKernel> makeFloatInt4(ImplicitGemm &gemm,
-                                           const TargetInfo &target);
+std::unique_ptr<MicroKernel> makeFloatCodes(ImplicitGemm &gemm,
+                                            const TargetInfo &target);
 /// X86Avx2.cpp. A turn of the loop takes so many steps.
 std::unique_ptr<MicroKernel> makeVpmaddwd(mlir::MLIRContext *context,
                                           const KernelSpec &spec,

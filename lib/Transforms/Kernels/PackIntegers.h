@@ -15,8 +15,12 @@ namespace onnxquant::kernels {
 llvm::FailureOr<bool> packIntegers(onnxq::ContractOp op,
                                    const TargetInfo &target, bool winograd);
 
-/// Packs int4 weights of floats, and their scales and zeros.
-llvm::LogicalResult packInt4(onnxq::ContractOp op, const TargetInfo &target);
+/// The zero point that all blocks of a contraction's codes have: codes of eight
+/// bits are stored without it.
+inline constexpr llvm::StringLiteral commonZeroAttr = "onnxq.common_zero";
+
+/// Packs codes that floats are multiplied with, and their scales and zeros.
+llvm::LogicalResult packCodes(onnxq::ContractOp op, const TargetInfo &target);
 
 /// The same as packIntegers for weights that are only known at run time: they
 /// are packed then.

@@ -122,7 +122,7 @@ struct PackWeights : public onnxquant::impl::PackWeightsBase<PackWeights> {
         continue;
       }
       if (op.getScales()) {
-        if (failed(kernels::packInt4(op, target)))
+        if (failed(kernels::packCodes(op, target)))
           return signalPassFailure();
         ++numPacked;
         continue;

@@ -143,6 +143,16 @@ inline constexpr int64_t mostFloatWindowRows = 64, mostWindowRows = 16,
 /// Rows of a thread below which threads have channels of their own instead.
 inline constexpr int64_t fewestThreadWindowRows = 4;
 
+//===--- Attention --------------------------------------------------------===//
+
+/// Keys of a block, of heads that are no wider than `wideHead` (half as many of
+/// others), and rows: K, V, the scores and the sums of a block fill less than
+/// half of the second level.
+inline constexpr int64_t keysOfBlock = 128, wideHead = 128,
+                         rowsOfAttention = 64;
+/// Columns of V, in vectors, that few rows sum up at a time.
+inline constexpr int64_t vectorsOfFewRows = 8;
+
 //===--- Epilogues --------------------------------------------------------===//
 
 /// An epilogue of more operations is long.

@@ -40,6 +40,8 @@ def ONNXQ_PackingKind : I32EnumAttr<"PackingKind",
   I32EnumAttrCase<"Codes", 12, "codes">,
   // x86: products of tiles, 16 rows of up to 64 bytes each with 16 columns.
   I32EnumAttrCase<"Tiles", 13, "tiles">,
+  // Floats times codes of eight bits, one to a byte.
+  I32EnumAttrCase<"Bytes", 14, "bytes">,
 ]> {
   let cppNamespace = "::onnxquant::onnxq";
   let genSpecializedAttr = 0;

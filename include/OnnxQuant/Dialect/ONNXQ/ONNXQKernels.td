@@ -66,9 +66,9 @@ def ONNXQ_ContractOp : ONNXQ_BlockOp<"contract",
     Weights are a tensor [G, K, J]; once packed (`packing`) they are a vector,
     or a vector per batch, unless the packing leaves them as they are.
 
-    Floats are also multiplied by codes of four bits: a weight is
+    Floats are also multiplied by codes of four or eight bits: a weight is
     (w[k, j] - zeros[k / block, j]) * scales[k / block, j], rounded once. Codes
-    are bytes of 0 to 15 until they are packed; then scales and zeros are in
+    are bytes of 0 to 15, or 0 to 255, until they are packed; then scales and zeros are in
     panels as well: [J / nr][K / block][nr].
 
     The epilogue may use scalars from outside of the op.

@@ -4,6 +4,7 @@
 #ifndef ONNXQUANT_DIALECT_ONNXQ_OPS_TD
 #define ONNXQUANT_DIALECT_ONNXQ_OPS_TD
 
+include "OnnxQuant/Dialect/ONNXQ/ONNXQAttention.td"
 include "OnnxQuant/Dialect/ONNXQ/ONNXQDialect.td"
 include "OnnxQuant/Dialect/ONNXQ/ONNXQKernels.td"
 include "OnnxQuant/Dialect/ONNXQ/ONNXQWindow.td"

@@ -1,6 +1,6 @@
-// Packs int4 weights of floats, two to a byte, in panels: columns j and j + nr
-// / 2 of a row share a byte, so that a mask and a shift give two vectors.
-// Scales and zeros get the same panels.
+// Packs coded weights of floats in panels. Codes of four bits are two to a
+// byte: columns j and j + nr / 2 of a row, so that a mask and a shift give two
+// vectors. Scales and zeros get the same panels.
 
 #include "ContractShape.h"
 #include "PackIntegers.h"
@@ -28,27 +28,42 @@ static std::vector<T> makePanels(ArrayRef<T> from, int64_t columns,
   return to;
 }
 
-LogicalResult kernels::packInt4(ContractOp op, const TargetInfo &target) {
+LogicalResult kernels::packCodes(ContractOp op, const TargetInfo &target) {
   auto codes = readConstant<int8_t>(op.getWeights());
   auto zeros = readConstant<int8_t>(op.getZeros());
   auto scales = readConstant<float>(op.getScales());
   if (!codes || !zeros || !scales)
     return op.emitOpError("cannot be packed: its codes aren't constant");
-  int64_t rows = getContractShape(op).getRows();
-  // One row leaves registers for more columns, which unpacking needs less of.
-  int64_t lanes = getTileLanes(target);
-  int64_t nr = (rows == 1 && op.getColumns() > 2 * lanes ? 4 : 2) * lanes;
-  int64_t most = target.numVectors >= 32 && !target.hasRVV ? 8 : 4;
-  int64_t mr = std::min(most, rows);
-  auto packing =
-      PackingAttr::get(op.getContext(), /*groups=*/1, op.getDepth(),
-                       op.getColumns(), mr, nr, /*step=*/1, PackingKind::Codes);
+  ContractShape shape = getContractShape(op);
+  int64_t rows = shape.getRows(), lanes = getTileLanes(target);
+  // One row leaves registers for more columns, whose sums don't wait for each
+  // other. Where it may be one, many registers have room for both.
+  bool hasMany = target.numVectors >= 32 && !target.hasRVV;
+  bool isBroad =
+      op.getColumns() > 2 * lanes && (rows == 1 || (hasMany && !shape.m));
+  int64_t nr = (isBroad ? 4 : 2) * lanes;
+  int64_t mr = std::min<int64_t>(hasMany ? (isBroad ? 5 : 8) : 4, rows);
+  bool isWide = llvm::any_of(
+      *codes, [](int8_t code) { return static_cast<uint8_t>(code) > 15; });
+  auto packing = PackingAttr::get(
+      op.getContext(), /*groups=*/1, op.getDepth(), op.getColumns(), mr, nr,
+      /*step=*/1, isWide ? PackingKind::Bytes : PackingKind::Codes);
   std::vector<int8_t> packed(packing.getSize(), 0);
+  // Codes of eight bits are stored without a zero point that all have.
+  int8_t common = zeros->empty() ? 0 : zeros->front();
+  bool isCommon = llvm::all_equal(*zeros) &&
+                  (!isWide || static_cast<uint8_t>(common) == 128);
   int64_t columns = op.getColumns(), half = nr / 2;
   for (int64_t k = 0; k < op.getDepth(); ++k)
     for (int64_t n = 0; n < columns; ++n) {
       int64_t inner = n % nr;
-      int64_t place = n / nr * packing.getPanelSize() + k * half + inner % half;
+      int64_t panel = n / nr * packing.getPanelSize();
+      if (isWide) {
+        packed[panel + k * nr + inner] = static_cast<int8_t>(
+            (*codes)[k * columns + n] - (isCommon ? common : 0));
+        continue;
+      }
+      int64_t place = panel + k * half + inner % half;
       packed[place] = static_cast<int8_t>(
           packed[place] | (*codes)[k * columns + n] << (inner < half ? 0 : 4));
     }
@@ -59,5 +74,8 @@ LogicalResult kernels::packInt4(ContractOp op, const TargetInfo &target) {
   op.getZerosMutable().assign(makePayload(
       b, b.getI8Type(), asBytes(makePanels<int8_t>(*zeros, columns, nr))));
   op.setPackingAttr(packing);
+  if (isCommon)
+    op->setAttr(commonZeroAttr,
+                b.getI64IntegerAttr(static_cast<uint8_t>(common)));
   return success();
 }

@@ -1,6 +1,6 @@
-// Products of floats with constant int4 weights: MatMulNBits, and MatMul and
-// Gemm behind a DequantizeLinear, with scales per tensor, column or block. The
-// codes stay four bits wide; the kernel makes weights of them:
+// Products of floats with constant weights of four bits, MatMulNBits (also of
+// eight) and MatMul and Gemm behind a DequantizeLinear, with scales per tensor,
+// column or block. The codes stay that wide; the kernel makes weights of them:
 //
 //   C[m, n] = sum over k of A[m, k] * (code[k, n] - zero[k / block, n])
 //                                   * scale[k / block, n]
@@ -16,7 +16,8 @@ using namespace onnxquant::kernels;
 namespace ms = onnxquant::onnx::microsoft;
 
 namespace {
-/// Weights [depth, columns]: (code - zero) * scale, codes and zeros of 0 to 15.
+/// Weights [depth, columns]: (code - zero) * scale, codes and zeros of 0 to
+/// 15, or 255.
 /// A scale and a zero per column and block of rows.
 struct Codes {
   int64_t depth, columns, block;
@@ -106,12 +107,14 @@ static bool isColumnVector(Value bias, int64_t columns) {
 // MatMulNBits
 //===----------------------------------------------------------------------===//
 
-/// Codes of rows [N, blocks, block / 2] and zero points [N, ceil(blocks / 2)],
-/// two to a byte.
+/// Codes of rows [N, blocks, block * bits / 8] and zero points
+/// [N, ceil(blocks * bits / 8)], the first in the low bits.
 static std::optional<Codes> readNBits(ms::MatMulNBitsOp op) {
   Codes codes(op.getK(), op.getN(), op.getBlockSize());
-  int64_t blocks = codes.getBlocks(), rowBytes = blocks * codes.block / 2;
-  int64_t zeroBytes = (blocks + 1) / 2;
+  int64_t bits = op.getBits(), perByte = 8 / bits;
+  int64_t blocks = codes.getBlocks(),
+          rowBytes = blocks * llvm::divideCeil(codes.block, perByte);
+  int64_t zeroBytes = llvm::divideCeil(blocks, perByte);
   std::optional<RawElements> raw = readElements(op.getB());
   auto scales = readNumbers(op.getScales());
   bool hasZeros = !isAbsent(op.getZeroPoints());
@@ -126,18 +129,22 @@ static std::optional<Codes> readNBits(ms::MatMulNBitsOp op) {
         static_cast<int64_t>(zeros->bytes.size()) !=
             codes.columns * zeroBytes)))
     return std::nullopt;
-  auto nibble = [](const std::vector<char> &bytes, int64_t row, int64_t i) {
+  int mask = (1 << bits) - 1;
+  auto codeAt = [&](const std::vector<char> &bytes, int64_t row, int64_t i) {
     return static_cast<int8_t>(
-        (static_cast<uint8_t>(bytes[row + i / 2]) >> (i % 2 * 4)) & 15);
+        (static_cast<uint8_t>(bytes[row + i / perByte]) >>
+         (i % perByte * bits)) &
+        mask);
   };
+  auto middle = static_cast<int8_t>(1 << (bits - 1));
   for (int64_t n = 0; n < codes.columns; ++n) {
     for (int64_t k = 0; k < codes.depth; ++k)
-      codes.codes[k * codes.columns + n] = nibble(raw->bytes, n * rowBytes, k);
+      codes.codes[k * codes.columns + n] = codeAt(raw->bytes, n * rowBytes, k);
     for (int64_t i = 0; i < blocks; ++i) {
       codes.scales[i * codes.columns + n] =
           static_cast<float>((*scales)[n * blocks + i]);
       codes.zeros[i * codes.columns + n] =
-          hasZeros ? nibble(zeros->bytes, n * zeroBytes, i) : 8;
+          hasZeros ? codeAt(zeros->bytes, n * zeroBytes, i) : middle;
     }
   }
   return codes;
@@ -148,8 +155,10 @@ struct MatMulNBitsToContract : OpRewritePattern<ms::MatMulNBitsOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ms::MatMulNBitsOp op,
                                 PatternRewriter &rewriter) const override {
-    if (op.getBits() != 4 || op.getWeightPrepacked() != 0)
-      return rewriter.notifyMatchFailure(op, "its weights have no four bits");
+    if (!llvm::is_contained({2, 4, 8}, op.getBits()) ||
+        op.getWeightPrepacked() != 0)
+      return rewriter.notifyMatchFailure(
+          op, "its weights don't have two, four or eight bits");
     if (!isAbsent(op.getGIdx()))
       return rewriter.notifyMatchFailure(op, "its blocks are reordered");
     if (!isFloatRows(op.getA(), op.getK()) || op.getN() < 2)
@@ -266,7 +275,7 @@ struct CodedGemm : OpRewritePattern<onnx::GemmOp> {
 };
 } // namespace
 
-void kernels::addInt4ProductPatterns(RewritePatternSet &patterns) {
+void kernels::addCodeProductPatterns(RewritePatternSet &patterns) {
   patterns.add<MatMulNBitsToContract, CodedMatMul, CodedGemm>(
       patterns.getContext());
 }
