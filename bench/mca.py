@@ -18,7 +18,7 @@ import subprocess
 
 import onnx
 
-from harness import ONNXQ, run
+from support.harness import ONNXQ, run
 
 MCA = "/usr/lib/llvm-22/bin/llvm-mca"
 # Target, processor as llvm-mca names it, triple, further features.

@@ -20,8 +20,8 @@ from onnx import TensorProto, helper, numpy_helper
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "test" / "Integration"))
 
-import quantized_models  # noqa: E402
-from harness import CACHE  # noqa: E402
+from support import quantized_models  # noqa: E402
+from support.harness import CACHE  # noqa: E402
 
 FOLDER = CACHE / "bench"
 # Part of the file names: a change of a generator needs another number.

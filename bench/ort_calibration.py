@@ -12,7 +12,7 @@ import onnx
 from onnx import TensorProto, helper, shape_inference
 
 import alternate
-import harness
+from support import harness
 
 # The operators that ONNX Runtime's static quantization takes by default.
 OP_TYPES = {

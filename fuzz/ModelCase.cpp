@@ -5,7 +5,7 @@
 #include "OnnxQuant/Export/Export.h"
 #include "OnnxQuant/Import/Import.h"
 #include "OnnxQuant/Support/Nesting.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"

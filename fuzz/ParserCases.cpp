@@ -1,10 +1,10 @@
 // Reads bytes by each parser, as a file that has them: see ParserCases.h.
 
 #include "ParserCases.h"
-#include "OnnxQuant/Calibration/Table.h"
 #include "OnnxQuant/Data/IdxFile.h"
 #include "OnnxQuant/Data/Image.h"
 #include "OnnxQuant/ESP/Legacy.h"
+#include "OnnxQuant/Statistics/Table.h"
 #include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/NumPy.h"
 #include "OnnxQuant/Support/Yaml.h"

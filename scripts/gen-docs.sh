@@ -26,12 +26,36 @@ families() {
   done
 }
 
+# Stages with passes, in pipeline order.
+stages=(Transforms/Preprocess Transforms/Calibrate Transforms/Quantize ESP Transforms/Layout Conversion
+        Transforms/Kernels Transforms/Codegen)
+find include -name Passes.td | while read -r file; do
+  case " ${stages[*]} " in
+    *" $(dirname "${file#include/OnnxQuant/}") "*) ;;
+    *) echo "$file is no stage that this script knows" >&2; exit 1 ;;
+  esac
+done
+
+# tblgen sorts passes by name: back into the order of their definitions.
+in_order_of() {
+  awk -v names="$(grep -oE 'Pass(WithGroups)?<"[a-z0-9-]+"' "$1" | cut -d'"' -f2 | tr '\n' ' ')" '
+    /^### `-/ { name = substr($2, 3, length($2) - 3) }
+    name { text[name] = text[name] $0 "\n" }
+    END { n = split(names, order, " "); for (i = 1; i <= n; i++) printf "%s", text[order[i]] }'
+}
+
 {
   echo "# Passes"
   echo
   echo "Written by \`scripts/gen-docs.sh\` from the \`Passes.td\` files. Run a pass with \`onnxq-opt\`; its options follow in MLIR's syntax, \`--onnx-shape-inference=\"dim=batch=1 dim=width=320\"\`."
-  find include -name Passes.td | sort | while read -r file; do
-    tblgen -gen-pass-doc "$file" | sed 's/^##/#/' | tidy
+  echo
+  echo "In the order in which a model goes through them; what \`onnxq compile\` runs is listed in [lib/Pipelines/Compile.cpp](../lib/Pipelines/Compile.cpp)."
+  for stage in "${stages[@]}"; do
+    file=include/OnnxQuant/$stage/Passes.td
+    printf '\n## %s\n\n' "$(basename "$stage")"
+    sed -n '1,/^$/s|^// ||p' "$file" | tidy
+    echo
+    tblgen -gen-pass-doc "$file" | tidy | in_order_of "$file"
   done
 } >"$out/Passes.md"
 

@@ -15,7 +15,7 @@ import lit.formats
 config.name = "OnnxQuant"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "tools", "CMakeLists.txt"]
+config.excludes = ["Inputs", "CMakeLists.txt"]
 config.test_source_root = config.source_root + "/test"
 config.test_exec_root = config.binary_root + "/test"
 

@@ -7,7 +7,7 @@
 #include "OnnxQuant/Pipelines/Session.h"
 #include "OnnxQuant/Support/DotCost.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "onnxquant-c/runtime.h"
 #include <chrono>

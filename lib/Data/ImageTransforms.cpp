@@ -1,6 +1,6 @@
 // Preprocessings: the described one, those of an early tool, and the registry.
 
-#include "OnnxQuant/Data/Preprocess.h"
+#include "OnnxQuant/Data/ImageTransforms.h"
 #include "OnnxQuant/Support/Numbers.h"
 #include "onnxquant-c/preprocess.h"
 #include "llvm/ADT/APFloat.h"

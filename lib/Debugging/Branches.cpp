@@ -6,9 +6,10 @@
 
 #include "Branches.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "OnnxQuant/Transforms/Calibrate/Instrument.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "QuantView.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/PassManager.h"
@@ -17,9 +18,6 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::debugging;
 namespace ir = onnxquant::onnx;
-
-/// Marks an If in a copy of the graph.
-static constexpr llvm::StringLiteral placeAttr = "onnxq.branch";
 
 /// Branches within branches, at most.
 static constexpr unsigned mostRounds = 64;
@@ -55,14 +53,14 @@ static OwningOpRef<ModuleOp> copyOfConditions(ModuleOp module,
                                               ArrayRef<ir::IfOp> branches) {
   Builder b(module.getContext());
   for (auto [index, op] : llvm::enumerate(branches))
-    op->setAttr(placeAttr, b.getI64IntegerAttr(static_cast<int64_t>(index)));
+    op->setAttr(branchAttr, b.getI64IntegerAttr(static_cast<int64_t>(index)));
   OwningOpRef<ModuleOp> copy(cast<ModuleOp>(module->clone()));
   for (ir::IfOp op : branches)
-    op->removeAttr(placeAttr);
+    op->removeAttr(branchAttr);
   func::FuncOp graph = *findGraph(*copy);
   SmallVector<Value> conditions(branches.size());
   for (ir::IfOp op : branchesOf(graph))
-    if (auto place = op->getAttrOfType<IntegerAttr>(placeAttr))
+    if (auto place = op->getAttrOfType<IntegerAttr>(branchAttr))
       conditions[place.getInt()] = op.getCond();
   llvm::BitVector all(graph.getNumResults(), true);
   (void)graph.eraseResults(all);

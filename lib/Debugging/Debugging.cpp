@@ -7,7 +7,6 @@
 #include "Comparison.h"
 #include "OnnxQuant/Support/Progress.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
-#include "OnnxQuant/Transforms/Passes.h"
 #include "Weights.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"

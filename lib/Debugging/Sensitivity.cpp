@@ -6,7 +6,7 @@
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Support/Progress.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "SwitchedRuns.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Format.h"

@@ -7,6 +7,7 @@
 #include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/QuantizableOpInterface.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Transforms/Calibrate/Instrument.h"
 #include "QuantView.h"
 #include "llvm/ADT/MapVector.h"
@@ -16,15 +17,14 @@ using namespace onnxquant;
 using namespace onnxquant::debugging;
 namespace ir = onnxquant::onnx;
 
-static constexpr llvm::StringLiteral numberAttr = "onnxq.number",
-                                     flagsName = "onnxq.flags";
+static constexpr llvm::StringLiteral flagsName = "onnxq.flags";
 
 void onnxquant::numberNodes(ModuleOp module) {
   int64_t next = 0;
   Builder b(module.getContext());
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<ir::NodeOpInterface>(op))
-      op->setAttr(numberAttr, b.getI64IntegerAttr(next++));
+      op->setAttr(nodeNumberAttr, b.getI64IntegerAttr(next++));
   });
 }
 
@@ -35,7 +35,7 @@ public:
   Switcher(func::FuncOp real, func::FuncOp quant, bool bySource)
       : graph(quant), builder(quant.getContext()), bySource(bySource) {
     real.walk([&](Operation *op) {
-      if (auto number = op->getAttrOfType<IntegerAttr>(numberAttr))
+      if (auto number = op->getAttrOfType<IntegerAttr>(nodeNumberAttr))
         byNumber[number.getInt()] = op;
     });
   }
@@ -92,7 +92,7 @@ Operation *Switcher::layerOf(Operation *op) const {
 }
 
 void Switcher::collect(Operation *op) {
-  auto number = op->getAttrOfType<IntegerAttr>(numberAttr);
+  auto number = op->getAttrOfType<IntegerAttr>(nodeNumberAttr);
   Operation *real = number ? byNumber.lookup(number.getInt()) : nullptr;
   bool isEnd = op->hasTrait<OpTrait::IsTerminator>();
   if (!real && !isEnd)

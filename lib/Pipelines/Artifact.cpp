@@ -1,15 +1,14 @@
 // Writes compiled code to files, by their extension.
 
 #include "OnnxQuant/Pipelines/Artifact.h"
-#include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Support/Progress.h"
 #include "OnnxQuant/Target/BareObject.h"
 #include "OnnxQuant/Target/Header.h"
-#include "OnnxQuant/Transforms/KernelFunctions.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -39,7 +38,7 @@ static ModelDescription describe(ModuleOp module, const TargetOptions &target) {
   auto exponents = module->getAttrOfType<DictionaryAttr>(exponentsAttr);
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     auto bytes = function->getAttrOfType<IntegerAttr>(workspaceBytesAttr);
-    auto ends = function->getAttrOfType<DictionaryAttr>(endsAttr);
+    auto ends = function->getAttrOfType<DictionaryAttr>(signatureAttr);
     if (!bytes || !ends)
       continue;
     model.workspaceBytes = bytes.getInt();

@@ -9,7 +9,10 @@
 #include "OnnxQuant/Support/RunLimits.h"
 #include "OnnxQuant/Target/Header.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Codegen/Passes.h"
+#include "OnnxQuant/Transforms/Kernels/Passes.h"
+#include "OnnxQuant/Transforms/Layout/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -61,6 +64,7 @@ static void addGraphPasses(OpPassManager &pm, const CompileOptions &options) {
   else
     pm.addPass(createShapeInference());
   pm.addPass(createResolveBranches());
+  pm.addPass(createVerifyRunnable());
 }
 
 /// From the `onnx` dialect to calls of kernels on buffers that have places.
@@ -159,6 +163,7 @@ static void addLoopPasses(OpPassManager &pm, const CompileOptions &options) {
   VectorizeReductionsOptions reductions;
   reductions.floats = isBare(options.target);
   pm.addPass(createVectorizeReductions(reductions));
+  pm.addPass(createVerifyLowered());
 }
 
 void onnxquant::buildONNXToLoopsPipeline(OpPassManager &pm,

@@ -10,7 +10,7 @@
 #include "OnnxQuant/Pipelines/Preprocess.h"
 #include "OnnxQuant/Pipelines/RunInputs.h"
 #include "OnnxQuant/Support/Progress.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "llvm/ADT/StringSet.h"
 #include <cmath>
 #include <cstring>

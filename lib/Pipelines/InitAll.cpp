@@ -11,7 +11,10 @@
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/Preprocess.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Codegen/Passes.h"
+#include "OnnxQuant/Transforms/Kernels/Passes.h"
+#include "OnnxQuant/Transforms/Layout/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "OnnxQuant/Transforms/Quantize/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -54,14 +57,18 @@ void onnxquant::registerAllDialects(DialectRegistry &registry) {
   onnx::registerLayoutModels(registry);
   onnx::registerQuantizableModels(registry);
   onnxq::registerBufferizationModels(registry);
+  onnxq::registerLayoutModels(registry);
 }
 
 void onnxquant::registerAllPasses() {
   // The first registration of a pass counts: this one can compute.
   registerPass([] { return createFoldConstants(createFoldingExecutor); });
-  registerOnnxQuantPasses();
+  registerOnnxQuantPreprocessPasses();
   registerOnnxQuantQuantizePasses();
+  registerOnnxQuantLayoutPasses();
   registerOnnxQuantConversionPasses();
+  registerOnnxQuantKernelsPasses();
+  registerOnnxQuantCodegenPasses();
   registerOnnxQuantEspPasses();
   registerCompilePipelines();
   registerPreprocessPipeline();

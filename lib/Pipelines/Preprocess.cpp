@@ -3,6 +3,7 @@
 // not changed by preparing it again.
 
 #include "OnnxQuant/Pipelines/Preprocess.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -230,8 +231,6 @@ onnxquant::buildPreprocessPipeline(OpPassManager &pm,
   pm.addPass(createPlaceConstants());
   return llvm::Error::success();
 }
-
-static constexpr StringLiteral reportAttr = "onnxq.report";
 
 void onnxquant::requestReport(ModuleOp module) {
   module->setAttr(reportAttr, DictionaryAttr::get(module.getContext()));

@@ -1,6 +1,6 @@
 // Sums of floats without rounding.
 
-#include "OnnxQuant/Calibration/ExactSum.h"
+#include "OnnxQuant/Statistics/ExactSum.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>

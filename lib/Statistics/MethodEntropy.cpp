@@ -19,7 +19,7 @@
 //   v log v - x (log v + 1) + x^2 / 2v + x^3 / 6v^2 + ... ,
 // so that a group takes one logarithm, that of its q.
 
-#include "OnnxQuant/Calibration/Methods.h"
+#include "OnnxQuant/Statistics/Methods.h"
 #include <array>
 #include <cmath>
 #include <limits>

@@ -1,9 +1,9 @@
 // What the files of calibration methods share.
 
-#ifndef ONNXQUANT_LIB_CALIBRATION_METHODSUPPORT_H
-#define ONNXQUANT_LIB_CALIBRATION_METHODSUPPORT_H
+#ifndef ONNXQUANT_LIB_STATISTICS_METHODSUPPORT_H
+#define ONNXQUANT_LIB_STATISTICS_METHODSUPPORT_H
 
-#include "OnnxQuant/Calibration/Methods.h"
+#include "OnnxQuant/Statistics/Methods.h"
 
 namespace onnxquant {
 
@@ -13,4 +13,4 @@ Range mseRange(const TensorStatistics &statistics,
 
 } // namespace onnxquant
 
-#endif // ONNXQUANT_LIB_CALIBRATION_METHODSUPPORT_H
+#endif // ONNXQUANT_LIB_STATISTICS_METHODSUPPORT_H

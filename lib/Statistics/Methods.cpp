@@ -1,6 +1,6 @@
 // Ranges by extremes, averages and percentiles; the way to the other methods.
 
-#include "OnnxQuant/Calibration/Methods.h"
+#include "OnnxQuant/Statistics/Methods.h"
 #include "MethodSupport.h"
 #include "OnnxQuant/Support/Quantization.h"
 #include "llvm/ADT/StringSwitch.h"

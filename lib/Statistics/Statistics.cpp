@@ -1,6 +1,6 @@
 // Statistics of tensors: reading observers' records, merging, means.
 
-#include "OnnxQuant/Calibration/Statistics.h"
+#include "OnnxQuant/Statistics/Statistics.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 #include <cmath>

@@ -1,6 +1,6 @@
 // Statistics as JSON: exact, and the same text for the same statistics.
 
-#include "OnnxQuant/Calibration/Table.h"
+#include "OnnxQuant/Statistics/Table.h"
 #include "OnnxQuant/Support/Json.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -1,6 +1,6 @@
 // Tables in files, by their extension.
 
-#include "OnnxQuant/Calibration/Table.h"
+#include "OnnxQuant/Statistics/Table.h"
 #include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Support/InputFile.h"
 #include "OnnxQuant/Support/Json.h"

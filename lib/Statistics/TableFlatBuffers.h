@@ -1,7 +1,7 @@
 // ONNX Runtime's calibration table: pairs of strings.
 
-#ifndef ONNXQUANT_LIB_CALIBRATION_TABLEFLATBUFFERS_H
-#define ONNXQUANT_LIB_CALIBRATION_TABLEFLATBUFFERS_H
+#ifndef ONNXQUANT_LIB_STATISTICS_TABLEFLATBUFFERS_H
+#define ONNXQUANT_LIB_STATISTICS_TABLEFLATBUFFERS_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -16,4 +16,4 @@ readTrtTable(llvm::StringRef bytes);
 
 } // namespace onnxquant
 
-#endif // ONNXQUANT_LIB_CALIBRATION_TABLEFLATBUFFERS_H
+#endif // ONNXQUANT_LIB_STATISTICS_TABLEFLATBUFFERS_H

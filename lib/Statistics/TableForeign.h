@@ -1,9 +1,9 @@
 // Calibration tables as other tools write them.
 
-#ifndef ONNXQUANT_LIB_CALIBRATION_TABLEFOREIGN_H
-#define ONNXQUANT_LIB_CALIBRATION_TABLEFOREIGN_H
+#ifndef ONNXQUANT_LIB_STATISTICS_TABLEFOREIGN_H
+#define ONNXQUANT_LIB_STATISTICS_TABLEFOREIGN_H
 
-#include "OnnxQuant/Calibration/Table.h"
+#include "OnnxQuant/Statistics/Table.h"
 #include "llvm/Support/JSON.h"
 
 namespace onnxquant {
@@ -22,4 +22,4 @@ llvm::Expected<RangeTable> rangesFromTensorRT(llvm::StringRef text);
 
 } // namespace onnxquant
 
-#endif // ONNXQUANT_LIB_CALIBRATION_TABLEFOREIGN_H
+#endif // ONNXQUANT_LIB_STATISTICS_TABLEFOREIGN_H

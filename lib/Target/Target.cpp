@@ -1,6 +1,7 @@
 // Names of targets and the machines behind them.
 
 #include "OnnxQuant/Target/Target.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "Processor.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -182,7 +183,7 @@ bool onnxquant::hasFusedMultiplyAdd(const onnxquant::TargetOptions &options) {
 
 std::optional<onnxquant::TargetOptions>
 onnxquant::readTarget(mlir::ModuleOp module) {
-  auto target = module->getAttrOfType<mlir::DictionaryAttr>("onnxq.target");
+  auto target = module->getAttrOfType<mlir::DictionaryAttr>(targetAttr);
   if (!target)
     return std::nullopt;
   onnxquant::TargetOptions options;

@@ -5,7 +5,7 @@
 #include "OnnxQuant/Import/Import.h"
 #include "OnnxQuant/Pipelines/InitAll.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"

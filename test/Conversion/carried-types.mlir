@@ -1,5 +1,5 @@
 // Types that text of onnx-mlir brings, and that nothing can compute with.
-// RUN: onnxq-opt %s --split-input-file --verify-diagnostics --onnx-to-linalg
+// RUN: onnxq-opt %s --split-input-file --verify-diagnostics --onnx-verify-runnable --onnx-to-linalg
 
 func.func @strings() -> tensor<1xi1> {
   // expected-error @below {{cannot be run: elements of type '!onnx.String' can't be computed with}}

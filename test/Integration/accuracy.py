@@ -13,10 +13,10 @@ import tempfile
 
 import numpy as np
 
-import image_data
-import ort
-import quantized_models as q
-from harness import ROOT, Tally, require_tools
+from support import image_data
+from support import ort
+from support import quantized_models as q
+from support.harness import ROOT, Tally, require_tools
 
 
 # Two numbers a sample need more samples.

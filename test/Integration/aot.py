@@ -17,8 +17,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-import harness
-import ort
+from support import harness
+from support import ort
 
 SECONDS = 300
 TARGETS = {
@@ -264,7 +264,7 @@ def against_runtime(folder, tally):
     (runtime / "data.bin").write_bytes(x.tobytes())
     job = {"model": str(CLS), "inputs": [{"name": "x", "type": "float32", "dims": list(x.shape), "offset": 0, "bytes": x.nbytes}]}
     (runtime / "jobs.jsonl").write_text(json.dumps(job) + "\n")
-    script = pathlib.Path(__file__).with_name("ort_run.js")
+    script = pathlib.Path(__file__).parent / "support" / "ort_run.js"
     process = subprocess.run(["node", script, runtime / "jobs.jsonl", runtime / "data.bin", runtime / "out.bin"],
                              capture_output=True, text=True, env=dict(os.environ, ONNXQUANT_CACHE=str(harness.CACHE)))
     record = json.loads(process.stdout.splitlines()[0])

@@ -11,8 +11,8 @@ import pathlib
 import resource
 import tempfile
 
-import harness
-import hostile
+from support import harness
+from support import hostile
 import numpy
 
 SECONDS = 5

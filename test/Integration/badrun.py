@@ -13,7 +13,7 @@ import tempfile
 import numpy as np
 
 from exec_tensor import Case, ints, random, run_all
-from harness import Tally, require_tools
+from support.harness import Tally, require_tools
 
 CASES = {}
 X = random((2, 3, 4))

@@ -20,7 +20,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from harness import ONNXQ, ROOT, Tally, require_tools, run
+from support.harness import ONNXQ, ROOT, Tally, require_tools, run
 
 DIGITS = ROOT / "examples" / "digits"
 TARGET = ("--target", "x86-64-v3")

@@ -21,9 +21,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-import harness
-import ort
-from calibration_inputs import MNIST, digits_model, jpeg, png, relu_model, save
+from support import harness
+from support import ort
+from support.calibration_inputs import MNIST, digits_model, jpeg, png, relu_model, save
 
 rng = np.random.default_rng(5)
 
@@ -475,7 +475,7 @@ def run_in_runtime(suite, model, inputs):
     data.write_bytes(raw)
     output.write_bytes(b"")
     jobs.write_text(json.dumps({"model": str(model), "inputs": stored}) + "\n")
-    script = pathlib.Path(__file__).with_name("ort_run.js")
+    script = pathlib.Path(__file__).parent / "support" / "ort_run.js"
     process = subprocess.run(["node", script, jobs, data, output], capture_output=True, text=True,
                              env=dict(os.environ, ONNXQUANT_CACHE=str(harness.CACHE)))
     record = json.loads(process.stdout.splitlines()[-1])

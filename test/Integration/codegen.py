@@ -17,9 +17,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-import harness
-import nn_reference
-from harness import ONNXQ, Tally, require_tools
+from support import harness
+from support import nn_reference
+from support.harness import ONNXQ, Tally, require_tools
 
 F32 = TensorProto.FLOAT
 tally = Tally()

@@ -24,8 +24,8 @@ import tempfile
 
 import onnx
 
-import harness
-import ort
+from support import harness
+from support import ort
 
 CASES = 330
 LEAST = 300

@@ -19,8 +19,8 @@ import numpy as np
 import onnx
 
 import cross
-import harness
-from harness import ONNXQ, ROOT, Tally, require_tools
+from support import harness
+from support.harness import ONNXQ, ROOT, Tally, require_tools
 
 # There is another models.py next to this file.
 spec = importlib.util.spec_from_file_location("bench_models", ROOT / "bench" / "models.py")

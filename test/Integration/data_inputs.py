@@ -18,8 +18,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-import harness
-from calibration_inputs import png, save
+from support import harness
+from support.calibration_inputs import png, save
 
 rng = np.random.default_rng(20)
 

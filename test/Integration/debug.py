@@ -18,8 +18,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from harness import ONNXQ, Tally, require_tools, run
-from work import macs
+from support.harness import ONNXQ, Tally, require_tools, run
+from support.work import macs
 
 rng = np.random.default_rng(5)
 

@@ -9,7 +9,7 @@ import numpy as np
 from onnx import helper
 
 from debug import debug, f32, first, main, network, onnxq, page_data, qdq, save
-from harness import run
+from support.harness import run
 
 
 BROWSER_FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000", "--enable-logging=stderr", "--v=0", "--hide-scrollbars",

@@ -15,9 +15,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-import ort
-import quantized_models as q
-from harness import CACHE, ROOT, Tally, require_tools
+from support import ort
+from support import quantized_models as q
+from support.harness import CACHE, ROOT, Tally, require_tools
 
 BATCH, LENGTH, WIDTH, HEADS, WORDS = 4, 24, 64, 4, 100
 # How far below the model with excluded nodes the default may be, in decibels.

@@ -19,7 +19,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-import harness
+from support import harness
 
 # A second is what is promised; the rest is for machines with other work.
 SOON = 2.5

@@ -18,10 +18,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-import esp_cases
-import esp_improve
-import esp_operators
-from harness import ONNXQ, ROOT, Tally, require_tools, run
+from support import esp_cases
+from support import esp_improve
+from support import esp_operators
+from support.harness import ONNXQ, ROOT, Tally, require_tools, run
 
 INPUTS = ROOT / "test" / "Inputs" / "esp"
 KEY = "000102030405060708090a0b0c0d0e0f"

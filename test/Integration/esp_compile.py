@@ -19,10 +19,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from harness import ONNXQ, ROOT, Tally, require_tools, run
+from support.harness import ONNXQ, ROOT, Tally, require_tools, run
 
 INPUTS = ROOT / "test" / "Inputs" / "esp"
-BARE = ROOT / "test" / "Integration" / "bare"
+BARE = ROOT / "test" / "Integration" / "support" / "bare"
 MACHINES = {"esp32c3": ("rv32imc", "ilp32"), "esp32p4": ("rv32imafc", "ilp32f")}
 MEMORY = {"memcpy", "memmove", "memset"}
 # What a C compiler's own library has for floats where there is no unit, and for 64 bits.

@@ -18,7 +18,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from harness import ONNXQ, ROOT, Tally, require_tools, run
+from support.harness import ONNXQ, ROOT, Tally, require_tools, run
 
 rng = np.random.default_rng(9)
 DIGITS = ROOT / "examples" / "digits"

@@ -16,7 +16,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from onnx.mapping import NP_TYPE_TO_TENSOR_TYPE
 
-from harness import ONNXQ, Tally, require_tools
+from support.harness import ONNXQ, Tally, require_tools
 
 F32, I64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 node = helper.make_node

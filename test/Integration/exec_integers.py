@@ -25,7 +25,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 from exec_quantized import TYPES, MS, write_case
-from harness import ONNXQ, require_tools
+from support.harness import ONNXQ, require_tools
 
 f32 = np.float32
 RANGES = {np.uint8: (0, 255), np.int8: (-128, 127), np.uint16: (0, 65535), np.int16: (-32768, 32767)}

@@ -15,8 +15,8 @@ import sys
 import tempfile
 
 import cross
-import harness
-from harness import ONNXQ, Tally, require_tools
+from support import harness
+from support.harness import ONNXQ, Tally, require_tools
 
 SCRIPT = pathlib.Path(__file__).with_name("exec_integers.py")
 # Name, options, machine, options of its emulator, features that this machine needs if it runs the code itself.

@@ -11,8 +11,8 @@ import itertools
 import numpy as np
 
 from exec_tensor import Case, ints, run_all
-from harness import judge_cases, require_tools
-import nn_reference as reference
+from support.harness import judge_cases, require_tools
+from support import nn_reference as reference
 
 rng = np.random.default_rng(7)
 CASES, BAD = {}, {}

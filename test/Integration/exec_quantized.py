@@ -20,8 +20,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from harness import ONNXQ, require_tools
-import ort
+from support.harness import ONNXQ, require_tools
+from support import ort
 
 TYPES = {
     "float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE, "float16": TensorProto.FLOAT16,

@@ -18,8 +18,8 @@ import onnx
 from onnx import helper, numpy_helper
 from onnx.mapping import NP_TYPE_TO_TENSOR_TYPE
 
-from harness import ONNXQ, judge_cases, require_tools
-import tensor_reference as reference
+from support.harness import ONNXQ, judge_cases, require_tools
+from support import tensor_reference as reference
 
 rng = np.random.default_rng(7)
 FLOATS = [np.float32, np.float64, np.float16]

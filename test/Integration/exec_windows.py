@@ -20,8 +20,8 @@ from onnx.mapping import NP_TYPE_TO_TENSOR_TYPE
 
 import cross
 from exec_tensor import Case, run_all
-from harness import Tally, judge_cases, require_tools
-import nn_reference as reference
+from support.harness import Tally, judge_cases, require_tools
+from support import nn_reference as reference
 
 rng = np.random.default_rng(11)
 CHANNELS = [1, 2, 3, 5, 8, 15, 16, 17, 24, 31, 32, 33, 40, 48]

@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-import harness
+from support import harness
 
 SECONDS = 300
 rng = np.random.default_rng(11)

@@ -18,7 +18,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from harness import ONNXQ, require_tools
+from support.harness import ONNXQ, require_tools
 
 VOCABULARY, WIDTH, HEADS, GROUPS, SIZE, LAYERS = 48, 32, 4, 2, 8, 2
 rng = np.random.default_rng(5)

@@ -8,8 +8,8 @@ at most 4^1.2, with some room for machines with other work, where the square wou
 import pathlib
 import tempfile
 
-import growth_models
-import harness
+from support import growth_models
+from support import harness
 
 # Of each family the smaller size, which takes long enough to be measured.
 SIZES = {"concat": 64, "split": 250, "outputs": 500, "inputs": 500, "initializers": 500, "chain": 500}

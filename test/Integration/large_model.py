@@ -12,7 +12,7 @@ import numpy
 import onnx
 from onnx import TensorProto, helper
 
-import harness
+from support import harness
 
 LAYERS = 24
 WIDTH = 5792  # 128 MiB of f32 per weight, nearly

@@ -25,8 +25,8 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from harness import MODELS, ONNXQ, OPT, Tally, require_tools
-import ort
+from support.harness import MODELS, ONNXQ, OPT, Tally, require_tools
+from support import ort
 
 TOLERANCE = 1e-4
 rng = np.random.default_rng(11)

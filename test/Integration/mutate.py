@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-import harness
+from support import harness
 
 PROGRAM = harness.ROOT / "build-debug" / "bin" / "mutate-models"
 SEED = 20240607

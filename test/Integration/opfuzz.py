@@ -32,7 +32,7 @@ from onnx.mapping import NP_TYPE_TO_TENSOR_TYPE
 import badrun
 import exec_nn
 import exec_tensor
-from harness import ONNXQ, ROOT, Tally, backend_data, require_tools
+from support.harness import ONNXQ, ROOT, Tally, backend_data, require_tools
 
 MAX_RANK, MESSAGE = 64, 512
 SECONDS = 20

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import BUILD, ROOT, Tally, require_tools
+from support.harness import BUILD, ROOT, Tally, require_tools
 
 
 def main():

@@ -19,8 +19,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from harness import CACHE, MODELS, ONNXQ, Tally, require_tools
-import ort
+from support.harness import CACHE, MODELS, ONNXQ, Tally, require_tools
+from support import ort
 
 LEVELS = ("basic", "extended", "all")
 OCR = MODELS / "@gutenye" / "ocr-models" / "assets"
@@ -107,7 +107,7 @@ def onnxq(*arguments):
 def check(folder, model, feeds, level, products):
     path = folder / "optimized.onnx"
     path.unlink(missing_ok=True)
-    script = pathlib.Path(__file__).with_name("ort_optimize.js")
+    script = pathlib.Path(__file__).parent / "support" / "ort_optimize.js"
     subprocess.run(["node", script, model, level, path], check=True, capture_output=True,
                    env=dict(os.environ, ONNXQUANT_CACHE=str(CACHE)))
     arguments = []

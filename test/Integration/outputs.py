@@ -16,8 +16,8 @@ import sys
 import tempfile
 import time
 
-import harness
-import hostile
+from support import harness
+from support import hostile
 import numpy
 
 PAGE = 4096

@@ -20,12 +20,12 @@ import tempfile
 import numpy as np
 import onnx
 
-import harness
-import ort
-import preprocess_models
+from support import harness
+from support import ort
+from support import preprocess_models
 from roundtrip import real_inputs
 
-RUN = pathlib.Path(__file__).with_name("ort_run.js")
+RUN = pathlib.Path(__file__).parent / "support" / "ort_run.js"
 # The largest difference, as a part of the largest output.
 TOLERANCE = {"float16": 1e-2, "float32": 3e-5, "float64": 1e-9}
 # Where what is rounded passes on through steps: a quantized activation is off by one there.

@@ -13,7 +13,7 @@ import tempfile
 
 import onnx
 
-import harness
+from support import harness
 
 
 def prepare(job):

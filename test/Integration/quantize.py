@@ -17,9 +17,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-import ort
-import quantized_models as q
-from harness import Tally, require_tools
+from support import ort
+from support import quantized_models as q
+from support.harness import Tally, require_tools
 
 FORMS = {
     "qdq": ["--mode", "qdq"],

@@ -11,8 +11,8 @@ import tempfile
 import numpy as np
 from onnx import helper
 
-import harness
-from calibration_inputs import digits_model, save
+from support import harness
+from support.calibration_inputs import digits_model, save
 
 rng = np.random.default_rng(11)
 

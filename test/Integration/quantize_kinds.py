@@ -17,10 +17,10 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import models
-import ort
-import quantized_models as q
-import text_images
-from harness import MODELS, ROOT, Tally, require_tools
+from support import ort
+from support import quantized_models as q
+from support import text_images
+from support.harness import MODELS, ROOT, Tally, require_tools
 from quantize import variants
 
 DIGITS = ROOT / "examples" / "digits" / "digits.onnx"

@@ -15,10 +15,10 @@ import tempfile
 
 import numpy as np
 
-import ort
-import quantized_models as q
+from support import ort
+from support import quantized_models as q
 import quantize_ops as ops
-from harness import ONNXQ, Tally, require_tools
+from support.harness import ONNXQ, Tally, require_tools
 
 FORMS = {
     "qdq": ["--mode", "qdq"],

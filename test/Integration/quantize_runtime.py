@@ -20,9 +20,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 import encoders
 import models
-import ort
-import quantized_models as q
-from harness import CACHE, MODELS, ONNXQ, Tally, require_tools
+from support import ort
+from support import quantized_models as q
+from support.harness import CACHE, MODELS, ONNXQ, Tally, require_tools
 
 HASWELL = ["qemu-x86_64", "-cpu", "Haswell"]
 

@@ -20,8 +20,8 @@ import tempfile
 import numpy
 import onnx
 
-import harness
-import ort
+from support import harness
+from support import ort
 
 CHECKED_OPSET = 17
 SEQUENCE_OPS = re.compile(r"Sequence|^(Concat|Split)(From|To)Sequence$")

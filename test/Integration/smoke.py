@@ -8,7 +8,7 @@ import json
 import pathlib
 import tempfile
 
-from harness import ONNXQ, OPT, ROOT, Tally, require_tools, run
+from support.harness import ONNXQ, OPT, ROOT, Tally, require_tools, run
 
 DIGITS = ROOT / "examples" / "digits"
 CALIBRATION = ["--data", DIGITS / "calibration-images.idx.gz", "--scale", "1/255"]

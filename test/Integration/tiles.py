@@ -14,8 +14,8 @@ import tempfile
 
 import numpy as np
 
-import harness
-import hostile
+from support import harness
+from support import hostile
 
 CLANG = "clang-22"
 INSTRUCTION = re.compile(r"@llvm\.x86\.(ldtilecfg|tilerelease|tilezero|tileloadd64|tilestored64|tdpb\w+)\b")
@@ -51,7 +51,7 @@ def build(folder, model, name, checked):
     text = re.sub(r'"target-features"="[^"]*"', '"target-features"=""', text)
     model_name = re.search(r"^@(\w+)_model = ", text, re.M).group(1)
     ir.write_text(text + f"\ndefine ptr @onnxq_get_model() {{\n  ret ptr @{model_name}_model\n}}\n")
-    command = [CLANG, "-O1", "-mavx2", "-mfma", "-w", "-shared", "-fPIC", ir, pathlib.Path(__file__).with_name("tiles_emulated.c"), "-o", library]
+    command = [CLANG, "-O1", "-mavx2", "-mfma", "-w", "-shared", "-fPIC", ir, pathlib.Path(__file__).parent / "support" / "tiles_emulated.c", "-o", library]
     subprocess.run(list(map(str, command)), check=True)
     return library, tiles, text.count("access out of a buffer's bounds")
 

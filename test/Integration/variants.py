@@ -17,7 +17,7 @@ import tempfile
 import numpy as np
 
 import aot
-import harness
+from support import harness
 
 RUNNER = harness.BUILD / "bin" / "onnxq-runner"
 HOST = platform.machine() == "x86_64"

@@ -16,8 +16,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from harness import ONNXQ, require_tools
-import ort
+from support.harness import ONNXQ, require_tools
+from support import ort
 
 rng = np.random.default_rng(11)
 failures, passed = [], 0

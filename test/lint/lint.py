@@ -124,10 +124,54 @@ def length(root):
             yield f"{path}: {count} lines, at most {MAX_LINES}"
 
 
+# What libraries include is held to the table of this page.
+INCLUDE_TABLE = os.path.join("docs", "Overview.md")
+OWN = re.compile(r'#include "OnnxQuant/([^"]+)"')
+PROTOBUF = re.compile(r"#include .*(?:google/protobuf|onnx_format\.pb)")
+PROTOBUF_FOLDERS = ("Proto", "Import", "Export", "ESP")
+
+
+def read_include_table(root):
+    """Folders and what each may include besides itself, both as prefixes."""
+    table = {}
+    for line in lines(root, INCLUDE_TABLE):
+        row = re.match(r"\| `([\w/]+)` \|([^|]*)\|", line)
+        if row and not row.group(2).strip(" `").startswith("lib/"):
+            table[row.group(1)] = re.findall(r"`([\w/.]+)`", row.group(2))
+    return table
+
+
+def within(path, folders):
+    return any(path == folder or path.startswith(folder + "/") for folder in folders)
+
+
+def includes(root):
+    table = read_include_table(root)
+    for path in walk(root, (".cpp", ".h", ".c"), ("lib", os.path.join("include", "OnnxQuant"))):
+        inner = re.sub(r"^(?:lib|include/OnnxQuant)/", "", path.replace(os.sep, "/"))
+        folder = next((name for name in table if within(inner, [name])), None)
+        if folder is None:
+            yield f"{path}: its folder is not in the table of {INCLUDE_TABLE}"
+            continue
+        for number, line in enumerate(lines(root, path), 1):
+            own = OWN.match(line)
+            if own and not within(own.group(1), [folder, *table[folder]]):
+                yield f"{path}:{number}: {folder} may not include {own.group(1)}"
+            elif PROTOBUF.match(line) and folder not in PROTOBUF_FOLDERS:
+                yield f"{path}:{number}: {folder} may not include protobuf"
+            elif folder == "Runtime" and re.match(r'#include "(?:mlir|llvm)/', line):
+                yield f"{path}:{number}: Runtime may not include MLIR or LLVM"
+            elif line.startswith('#include "../'):
+                target = os.path.normpath(os.path.join(os.path.dirname(inner), line.split('"')[1]))
+                if not within(target, [folder]):
+                    yield f"{path}:{number}: includes by a path that leaves {folder}"
+
+
 CHECKS = {
     "check-lines": check_lines,
     "clang-format": clang_format,
     "hosts": hosts,
+    "includes": includes,
     "length": length,
     "unfinished": unfinished,
 }

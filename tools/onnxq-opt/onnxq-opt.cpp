@@ -14,7 +14,7 @@
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Support/Nesting.h"
 #include "OnnxQuant/Support/Version.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "Usage.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Debug/Counter.h"

@@ -1,7 +1,7 @@
 // onnxq compile for microcontrollers: .espdl models as objects.
 
 #include "CompileBare.h"
-#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/ESP/Simulate.h"
 #include "OnnxQuant/Target/BareObject.h"
 #include "llvm/Support/Path.h"

@@ -1,10 +1,10 @@
 // onnxq esp evaluate: a .espdl model run as the chip runs it.
 
 #include "EspSettings.h"
-#include "OnnxQuant/Calibration/Table.h"
 #include "OnnxQuant/ESP/Simulate.h"
 #include "OnnxQuant/Pipelines/RunInputs.h"
 #include "OnnxQuant/Pipelines/Session.h"
+#include "OnnxQuant/Statistics/Table.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Support/NumPy.h"
 #include "llvm/Support/FileSystem.h"

@@ -6,7 +6,7 @@
 #include "OnnxQuant/Pipelines/InitAll.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "onnxquant-c/runtime.h"
 #include "llvm/Support/Format.h"

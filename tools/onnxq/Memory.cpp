@@ -1,9 +1,8 @@
 // Reads the plan of a model's memory off the graph.
 
 #include "Memory.h"
-#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Pipelines/Compile.h"
-#include "OnnxQuant/Transforms/KernelFunctions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Format.h"

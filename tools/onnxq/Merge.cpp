@@ -1,7 +1,7 @@
 // onnxq merge: tables of shards into one, as if calibrated at once.
 
 #include "Arguments.h"
-#include "OnnxQuant/Calibration/Table.h"
+#include "OnnxQuant/Statistics/Table.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"

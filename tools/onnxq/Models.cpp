@@ -6,7 +6,7 @@
 #include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Support/Progress.h"
 #include "OnnxQuant/Support/RunLimits.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"

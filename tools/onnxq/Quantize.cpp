@@ -9,7 +9,6 @@
 #include "OnnxQuant/Support/Interrupt.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
-#include "OnnxQuant/Transforms/Calibrate/Covariance.h"
 #include "QuantizeNotes.h"
 #include "QuantizeSummary.h"
 #include "llvm/Support/FileSystem.h"
@@ -31,8 +30,6 @@ struct QuantizeSettings {
   /// Samples that outputs are compared on.
   int64_t compared = 4;
   DataArguments data;
-  CollectOptions collect;
-  LoadCalibrationOptions load;
   ModelOptions model;
   LimitOptions limits;
   ExportOptions exporting;
@@ -69,7 +66,7 @@ static void declare(Arguments &parser, QuantizeSettings &settings) {
       .option("compare", settings.compared)
       .options(quantizeOptionTable(), settings.pipeline.quantize);
   settings.data.declare(parser, {"method"});
-  parser.options(loadCalibrationOptionTable(), settings.load);
+  parser.options(loadCalibrationOptionTable(), settings.pipeline.load);
   settings.model.declare(parser);
   settings.limits.declare(parser);
 }
@@ -79,7 +76,7 @@ static void declare(Arguments &parser, QuantizeSettings &settings) {
 static std::optional<int> checkData(const Arguments &parser,
                                     const QuantizeSettings &settings) {
   const QuantizeOptions &quantize = settings.pipeline.quantize;
-  bool hasTable = !settings.load.table.empty();
+  bool hasTable = !settings.pipeline.load.table.empty();
   if (settings.hasData() && hasTable)
     return parser.wrong("expects --data or --table, but got both");
   if (quantize.modeName == "qat" && (settings.hasData() || hasTable))
@@ -123,79 +120,31 @@ static std::optional<int> checkMethod(const Arguments &parser,
                                       QuantizeSettings &settings) {
   if (settings.compared < 0)
     return parser.wrong("option '--compare' expects 0 or more");
-  settings.collect.quiet = settings.quiet;
-  if (llvm::Error error = settings.data.finish(settings.collect))
+  settings.pipeline.collect.quiet = settings.quiet;
+  if (llvm::Error error = settings.data.finish(settings.pipeline.collect))
     return parser.wrong(llvm::toString(std::move(error)));
   return std::nullopt;
 }
 
-namespace {
-/// Runs samples, as `onnx-calibrate` does, and keeps what the summary tells.
-struct RunSamples : PassWrapper<RunSamples, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RunSamples)
-  RunSamples(const QuantizeSettings &settings, Outcome &outcome)
-      : settings(settings), outcome(outcome) {}
-  void runOnOperation() override {
-    std::unique_ptr<Executor> executor = createCalibrationExecutor();
-    CollectOptions collect = settings.collect;
-    collect.seen = &outcome.seen;
-    outcome.seen.wanted = settings.quiet ? 0 : settings.compared;
-    // Without ranges to find, samples are run to compare outputs.
-    if (settings.pipeline.quantize.weightOnlyBits != 0) {
-      compareOnly(collect);
-      return;
-    }
-    auto table = calibrateModule(
-        getOperation(), *executor, collect,
-        [&](ModuleOp module) {
-          return tensorsToCalibrate(module, settings.pipeline.quantize);
-        },
-        /*perChannel=*/true);
-    if (failed(table))
-      return signalPassFailure();
-    outcome.samples = table->samples;
-    outcome.skipped = table->skipped;
-  }
-  void compareOnly(CollectOptions &collect) {
-    if (outcome.seen.wanted == 0)
-      return;
-    collect.spec.opTypes = {"MatMul", "Gemm"};
-    int64_t &limit = collect.data.limit;
-    limit =
-        limit > 0 ? std::min(limit, outcome.seen.wanted) : outcome.seen.wanted;
-    std::unique_ptr<Executor> executor = createCalibrationExecutor();
-    auto table = collectStatistics(getOperation(), *executor, collect);
-    if (failed(table))
-      return signalPassFailure();
-    outcome.samples = table->samples;
-  }
-  const QuantizeSettings &settings;
-  Outcome &outcome;
-};
-} // namespace
-
-/// How the inputs of products go together, by running samples.
-static CovarianceSource runForCovariances(const QuantizeSettings &settings,
-                                          Outcome &outcome) {
-  return [&](ModuleOp module, const std::set<std::string> &names) {
-    std::unique_ptr<Executor> executor = createCalibrationExecutor();
-    return collectCovariances(module, names, *executor, settings.collect,
-                              &outcome.samples);
-  };
-}
-
-/// The stage that gives the model ranges: data is run, or a table is read.
-static void addCalibration(QuantizeSettings &settings, Outcome &outcome) {
+/// Where the model's ranges come from, and what the stages tell.
+static void completePipeline(QuantizeSettings &settings, Outcome &outcome) {
+  QuantizePipelineOptions &pipeline = settings.pipeline;
+  pipeline.preprocess = !settings.skipPreprocess;
   if (settings.hasData())
-    settings.pipeline.addCalibration = [&](OpPassManager &pm) {
-      pm.addPass(std::make_unique<RunSamples>(settings, outcome));
-    };
-  else if (!settings.load.table.empty())
-    settings.pipeline.addCalibration = [&](OpPassManager &pm) {
-      pm.addPass(createLoadCalibration(settings.load, [&](ModuleOp module) {
-        return tensorsToCalibrate(module, settings.pipeline.quantize);
-      }));
-    };
+    pipeline.ranges = RangeSource::Samples;
+  else if (!pipeline.load.table.empty())
+    pipeline.ranges = RangeSource::Table;
+  pipeline.collect.seen = &outcome.seen;
+  outcome.seen.wanted = settings.quiet ? 0 : settings.compared;
+  pipeline.ran = [&](int64_t samples, int64_t skipped) {
+    outcome.samples = samples;
+    outcome.skipped = skipped;
+  };
+  pipeline.sink = [&](const QuantizeReport &report) {
+    outcome.summary.report = report;
+    outcome.summary.saturation =
+        saturationNote(report, pipeline.quantize.runtime);
+  };
 }
 
 static int64_t fileBytes(StringRef path) {
@@ -271,8 +220,8 @@ static std::optional<int> checkBudget(const Arguments &parser,
   auto bounds = budget::readBounds(quantize);
   if (!bounds)
     return parser.wrong(llvm::toString(bounds.takeError()));
-  if (llvm::Error error = budget::checkRequest(quantize, settings.hasData(),
-                                               !settings.load.table.empty()))
+  if (llvm::Error error = budget::checkRequest(
+          quantize, settings.hasData(), !settings.pipeline.load.table.empty()))
     return parser.wrong(llvm::toString(std::move(error)));
   settings.bounds = *bounds;
   if (quantize.checkpoint.empty())
@@ -310,10 +259,8 @@ static std::optional<int> quantizeWithin(QuantizeSettings &settings,
   budget::Request request;
   request.quantize = settings.pipeline.quantize;
   request.bounds = *settings.bounds;
-  request.collect = settings.collect;
+  request.collect = settings.pipeline.collect;
   request.collect.interrupted = pollInterrupts(grace);
-  request.collect.seen = &outcome.seen;
-  outcome.seen.wanted = settings.quiet ? 0 : settings.compared;
   request.target = settings.pipeline.quantize.target;
   request.checkpoint = settings.pipeline.quantize.checkpoint;
   request.identity = identify(settings);
@@ -379,18 +326,10 @@ static int run(llvm::ArrayRef<const char *> arguments) {
           report.empty() ? std::nullopt : checkOutput(report))
     return *code;
   Outcome outcome;
-  addCalibration(settings, outcome);
-  if (needsCovariances(settings.pipeline.quantize))
-    settings.pipeline.covariances = runForCovariances(settings, outcome);
+  completePipeline(settings, outcome);
   ModelContext context;
   ModelDiagnosticHandler handler(&context.get());
-  settings.pipeline.preprocess = !settings.skipPreprocess;
   settings.exporting.maxOpset = settings.pipeline.quantize.maxOpset;
-  settings.pipeline.sink = [&](const QuantizeReport &report) {
-    outcome.summary.report = report;
-    outcome.summary.saturation =
-        saturationNote(report, settings.pipeline.quantize.runtime);
-  };
   OwningOpRef<ModuleOp> module =
       settings.model.read(settings.path, context.get(), EspForm::Device,
                           {keepsFused(settings.pipeline.quantize)});

@@ -3,7 +3,7 @@
 #include "QuantizeSummary.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Support/Quantization.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Format.h"
 #include <cmath>

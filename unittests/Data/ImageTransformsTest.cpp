@@ -1,6 +1,6 @@
 // Preprocessings by their formulas, and the registry.
 
-#include "OnnxQuant/Data/Preprocess.h"
+#include "OnnxQuant/Data/ImageTransforms.h"
 #include "gtest/gtest.h"
 
 using namespace onnxquant;

@@ -1,8 +1,8 @@
 // Observers against plain loops, in every variant that this processor runs.
 
 #include "OnnxQuant/Runtime/Observers.h"
-#include "OnnxQuant/Calibration/Statistics.h"
 #include "OnnxQuant/Runtime/ObserverKernels.h"
+#include "OnnxQuant/Statistics/Statistics.h"
 #include "gtest/gtest.h"
 #include <cmath>
 #include <limits>

@@ -1,6 +1,6 @@
 // Calibration methods against direct implementations of their definitions.
 
-#include "OnnxQuant/Calibration/Methods.h"
+#include "OnnxQuant/Statistics/Methods.h"
 #include "RecordBuilder.h"
 #include "gtest/gtest.h"
 #include <random>

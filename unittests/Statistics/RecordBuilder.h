@@ -3,7 +3,7 @@
 #ifndef ONNXQUANT_UNITTESTS_CALIBRATION_RECORDBUILDER_H
 #define ONNXQUANT_UNITTESTS_CALIBRATION_RECORDBUILDER_H
 
-#include "OnnxQuant/Calibration/Statistics.h"
+#include "OnnxQuant/Statistics/Statistics.h"
 #include <cmath>
 #include <limits>
 #include <vector>

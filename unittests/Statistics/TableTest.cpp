@@ -1,6 +1,6 @@
 // Tables in files: what is written is read back, and what is wrong is named.
 
-#include "OnnxQuant/Calibration/Table.h"
+#include "OnnxQuant/Statistics/Table.h"
 #include "RecordBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -18,7 +18,7 @@
 #ifndef ONNXQUANT_DATA_DATASET_H
 #define ONNXQUANT_DATA_DATASET_H
 
-#include "OnnxQuant/Data/Preprocess.h"
+#include "OnnxQuant/Data/ImageTransforms.h"
 #include <functional>
 #include <memory>
 #include <set>

@@ -4,8 +4,8 @@
 // C++, or by a shared library with the C interface of
 // onnxquant-c/preprocess.h.
 
-#ifndef ONNXQUANT_DATA_PREPROCESS_H
-#define ONNXQUANT_DATA_PREPROCESS_H
+#ifndef ONNXQUANT_DATA_IMAGETRANSFORMS_H
+#define ONNXQUANT_DATA_IMAGETRANSFORMS_H
 
 #include "OnnxQuant/Data/Image.h"
 #include "OnnxQuant/Support/HostTensor.h"
@@ -121,4 +121,4 @@ llvm::Expected<std::vector<double>> parseNumbers(llvm::StringRef option,
 
 } // namespace onnxquant
 
-#endif // ONNXQUANT_DATA_PREPROCESS_H
+#endif // ONNXQUANT_DATA_IMAGETRANSFORMS_H

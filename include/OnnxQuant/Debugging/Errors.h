@@ -4,7 +4,7 @@
 #ifndef ONNXQUANT_DEBUGGING_ERRORS_H
 #define ONNXQUANT_DEBUGGING_ERRORS_H
 
-#include "OnnxQuant/Calibration/Statistics.h"
+#include "OnnxQuant/Statistics/Statistics.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <limits>
 #include <optional>

@@ -4,7 +4,7 @@
 #ifndef ONNXQUANT_PIPELINES_PREPROCESS_H
 #define ONNXQUANT_PIPELINES_PREPROCESS_H
 
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Error.h"
 

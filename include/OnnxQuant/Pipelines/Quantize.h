@@ -3,6 +3,7 @@
 #ifndef ONNXQUANT_PIPELINES_QUANTIZE_H
 #define ONNXQUANT_PIPELINES_QUANTIZE_H
 
+#include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "OnnxQuant/Transforms/Quantize/Passes.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
@@ -10,16 +11,28 @@
 
 namespace onnxquant {
 
+/// Where a model's ranges come from.
+enum class RangeSource {
+  /// It has them, or needs none.
+  None,
+  /// Samples are run through it.
+  Samples,
+  /// The table of an earlier calibration.
+  Table
+};
+
 struct QuantizePipelineOptions {
   /// Prepare the model first.
   bool preprocess = true;
-  /// Adds the stage that gives the model ranges; none if it has them, or needs
-  /// none.
-  std::function<void(mlir::OpPassManager &)> addCalibration;
+  RangeSource ranges = RangeSource::None;
+  /// The samples, and what is counted of them; algorithms that read samples
+  /// themselves run them as well.
+  CollectOptions collect;
+  LoadCalibrationOptions load;
   QuantizeOptions quantize;
   std::function<void(const QuantizeReport &)> sink;
-  /// For algorithms that read samples.
-  CovarianceSource covariances;
+  /// Told how many samples were run, and how many skipped; may be null.
+  std::function<void(int64_t samples, int64_t skipped)> ran;
 };
 
 /// Prepares a float model, as all do that quantize or calibrate, so that their
@@ -31,7 +44,7 @@ llvm::Error buildPreparation(mlir::OpPassManager &pm, bool preprocess,
 /// Does that to a copy of a float model and says nothing; null if it fails.
 mlir::OwningOpRef<mlir::ModuleOp> makePreparedCopy(mlir::ModuleOp module);
 
-/// Preparation, ranges, quantization.
+/// Preparation, calibration, quantization: the stages of `onnxq quantize`.
 llvm::Error buildQuantizePipeline(mlir::OpPassManager &pm,
                                   const QuantizePipelineOptions &options);
 

@@ -1,7 +1,7 @@
 // Sums of floats without rounding: what they give doesn't depend on the order.
 
-#ifndef ONNXQUANT_CALIBRATION_EXACTSUM_H
-#define ONNXQUANT_CALIBRATION_EXACTSUM_H
+#ifndef ONNXQUANT_STATISTICS_EXACTSUM_H
+#define ONNXQUANT_STATISTICS_EXACTSUM_H
 
 #include "OnnxQuant/Support/ObserverRecord.h"
 #include "llvm/ADT/APInt.h"
@@ -56,4 +56,4 @@ private:
 
 } // namespace onnxquant
 
-#endif // ONNXQUANT_CALIBRATION_EXACTSUM_H
+#endif // ONNXQUANT_STATISTICS_EXACTSUM_H

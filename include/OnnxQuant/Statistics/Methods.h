@@ -1,9 +1,9 @@
 // Calibration methods: from statistics to ranges.
 
-#ifndef ONNXQUANT_CALIBRATION_METHODS_H
-#define ONNXQUANT_CALIBRATION_METHODS_H
+#ifndef ONNXQUANT_STATISTICS_METHODS_H
+#define ONNXQUANT_STATISTICS_METHODS_H
 
-#include "OnnxQuant/Calibration/Statistics.h"
+#include "OnnxQuant/Statistics/Statistics.h"
 
 namespace onnxquant {
 
@@ -54,4 +54,4 @@ int64_t entropyThreshold(llvm::ArrayRef<int64_t> counts, int64_t quantizedBins,
 
 } // namespace onnxquant
 
-#endif // ONNXQUANT_CALIBRATION_METHODS_H
+#endif // ONNXQUANT_STATISTICS_METHODS_H

@@ -6,10 +6,10 @@
 // of values only. Its range is a power of two, and grows by doubling, which
 // merges bins in pairs.
 
-#ifndef ONNXQUANT_CALIBRATION_STATISTICS_H
-#define ONNXQUANT_CALIBRATION_STATISTICS_H
+#ifndef ONNXQUANT_STATISTICS_STATISTICS_H
+#define ONNXQUANT_STATISTICS_STATISTICS_H
 
-#include "OnnxQuant/Calibration/ExactSum.h"
+#include "OnnxQuant/Statistics/ExactSum.h"
 #include "OnnxQuant/Support/ObserverRecord.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -110,4 +110,4 @@ struct StatisticsTable {
 
 } // namespace onnxquant
 
-#endif // ONNXQUANT_CALIBRATION_STATISTICS_H
+#endif // ONNXQUANT_STATISTICS_STATISTICS_H

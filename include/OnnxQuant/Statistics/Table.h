@@ -6,10 +6,10 @@
 // | .cache | a line `name value` each, value = max(|min|, |max|) |
 // | .flatbuffers | the same pairs in ONNX Runtime's schema |
 
-#ifndef ONNXQUANT_CALIBRATION_TABLE_H
-#define ONNXQUANT_CALIBRATION_TABLE_H
+#ifndef ONNXQUANT_STATISTICS_TABLE_H
+#define ONNXQUANT_STATISTICS_TABLE_H
 
-#include "OnnxQuant/Calibration/Methods.h"
+#include "OnnxQuant/Statistics/Methods.h"
 #include <map>
 #include <string>
 #include <variant>
@@ -62,4 +62,4 @@ std::string shortestDecimal(double value);
 
 } // namespace onnxquant
 
-#endif // ONNXQUANT_CALIBRATION_TABLE_H
+#endif // ONNXQUANT_STATISTICS_TABLE_H

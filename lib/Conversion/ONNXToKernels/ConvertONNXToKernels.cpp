@@ -3,9 +3,9 @@
 // them; ops whose weights or windows are only known at run time stay. They are
 // counted, and told with the reason on request: plain loops are slower.
 
-#include "LeftNodes.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "Windows.h"
+#include "WithoutKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -56,12 +56,12 @@ struct ConvertONNXToKernels
     // One kernel per op: no folding, which would look at large constants.
     kernels::MatchReasons reasons;
     walkAndApplyPatterns(getOperation(), patterns, &reasons);
-    kernels::LeftNodes left(getOperation(), report);
+    kernels::NodesWithoutKernel left(getOperation(), report);
     getOperation().walk([&](Operation *op) {
       if (!hasPattern(op) && !isLeftOut(op))
         return;
       ++numLeft;
-      left.add(op, kernels::LeftKind::Loops, reasons.get(op));
+      left.add(op, kernels::Fallback::Loops, reasons.get(op));
     });
     left.write();
     getOperation().walk([&](onnxq::KernelOpInterface) { ++numKernels; });

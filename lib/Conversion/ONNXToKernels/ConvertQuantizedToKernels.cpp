@@ -4,8 +4,8 @@
 // numbers of them; ops that no kernel takes stay, and are counted.
 
 #include "IntegerProduct.h"
-#include "LeftNodes.h"
 #include "OnnxQuant/Conversion/Passes.h"
+#include "WithoutKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -60,7 +60,7 @@ struct ConvertQuantizedToKernels
 private:
   /// Quantized ops have plain loops then; others run in float.
   void countLeft(const kernels::MatchReasons &reasons) {
-    kernels::LeftNodes left(getOperation(), report);
+    kernels::NodesWithoutKernel left(getOperation(), report);
     getOperation().walk([&](Operation *op) {
       bool isFloat = isBetweenDequantizers(op);
       bool isQuantized =
@@ -71,7 +71,7 @@ private:
         return;
       ++numLeft;
       left.add(op,
-               isFloat ? kernels::LeftKind::Float : kernels::LeftKind::Loops,
+               isFloat ? kernels::Fallback::Float : kernels::Fallback::Loops,
                reasons.get(op));
     });
     left.write();

@@ -1,8 +1,8 @@
 // The list of nodes without a kernel.
 
-#include "LeftNodes.h"
+#include "WithoutKernel.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
-#include "OnnxQuant/Transforms/KernelFunctions.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -23,8 +23,8 @@ std::string MatchReasons::get(Operation *op) const {
   return all.empty() ? "there is none for this op" : all;
 }
 
-void LeftNodes::add(Operation *op, LeftKind kind, StringRef reason) {
-  bool isFloat = kind == LeftKind::Float;
+void NodesWithoutKernel::add(Operation *op, Fallback kind, StringRef reason) {
+  bool isFloat = kind == Fallback::Float;
   if (report)
     op->emitRemark(isFloat ? "has no kernel of integers, and runs in float: "
                            : "has no kernel: ")
@@ -36,7 +36,7 @@ void LeftNodes::add(Operation *op, LeftKind kind, StringRef reason) {
        b.getNamedAttr("as", b.getStringAttr(isFloat ? "float" : "loops"))}));
 }
 
-void LeftNodes::write() {
+void NodesWithoutKernel::write() {
   if (entries.empty())
     return;
   SmallVector<Attribute> all;

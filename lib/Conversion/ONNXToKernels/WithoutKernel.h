@@ -1,8 +1,9 @@
 // Nodes that no kernel computes, and why: told on request, counted always.
 
-#ifndef ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_LEFTNODES_H
-#define ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_LEFTNODES_H
+#ifndef ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_WITHOUTKERNEL_H
+#define ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_WITHOUTKERNEL_H
 
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -23,7 +24,7 @@ private:
 };
 
 /// How a node without a kernel is computed.
-enum class LeftKind {
+enum class Fallback {
   /// By plain loops.
   Loops,
   /// In float, by a kernel, though its operands are quantized.
@@ -32,12 +33,12 @@ enum class LeftKind {
 
 /// Adds to the list of nodes without a kernel that a module carries
 /// (`withoutKernelAttr`).
-class LeftNodes {
+class NodesWithoutKernel {
 public:
   /// With `report`, a remark tells of every node.
-  LeftNodes(mlir::ModuleOp module, bool report)
+  NodesWithoutKernel(mlir::ModuleOp module, bool report)
       : module(module), report(report) {}
-  void add(mlir::Operation *op, LeftKind kind, llvm::StringRef reason);
+  void add(mlir::Operation *op, Fallback kind, llvm::StringRef reason);
   void write();
 
 private:
@@ -48,4 +49,4 @@ private:
 
 } // namespace onnxquant::kernels
 
-#endif // ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_LEFTNODES_H
+#endif // ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_WITHOUTKERNEL_H

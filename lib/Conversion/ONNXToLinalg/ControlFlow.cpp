@@ -6,7 +6,7 @@
 
 #include "LoopSupport.h"
 #include "Lowering.h"
-#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "SizeCast.h"
 
 using namespace mlir;

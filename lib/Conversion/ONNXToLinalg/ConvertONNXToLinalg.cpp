@@ -8,6 +8,7 @@
 #include "Observers.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
@@ -118,51 +119,15 @@ struct ConvertONNXToLinalg
 
 } // namespace
 
-/// Refuses what no lowering can run, and says which node it is.
-static LogicalResult checkGraph(ModuleOp module) {
-  WalkResult result = module.walk([](Operation *op) {
-    if (auto custom = dyn_cast<ir::CustomOp>(op)) {
-      op->emitOpError("cannot be run: operator ")
-          << custom.getFunctionName() << " of domain '"
-          << custom.getDomainName() << "' is unknown";
-      return WalkResult::interrupt();
-    }
-    if (isa<func::FuncOp, ModuleOp>(op))
-      return WalkResult::advance();
-    for (Type type : op->getResultTypes()) {
-      // Sequences and optionals, as onnx-mlir's text has them.
-      if (isa<ir::ONNXDialect>(type.getDialect())) {
-        op->emitOpError("cannot be run: its result has type ") << type;
-        return WalkResult::interrupt();
-      }
-      auto tensor = dyn_cast<TensorType>(type);
-      if (!tensor)
-        continue;
-      if (!tensor.hasRank()) {
-        op->emitOpError("cannot be run: the rank of its result is unknown; "
-                        "shape inference or an input shape must tell it");
-        return WalkResult::interrupt();
-      }
-      if (!storageType(tensor.getElementType())) {
-        op->emitOpError("cannot be run: elements of type ")
-            << tensor.getElementType() << " can't be computed with";
-        return WalkResult::interrupt();
-      }
-    }
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
-
-/// The names and types of a graph's ends, for whoever describes the compiled
-/// function.
-static LogicalResult recordEnds(func::FuncOp function) {
+/// The names and types of a graph's inputs and outputs, for whoever describes
+/// the compiled function.
+static LogicalResult recordSignature(func::FuncOp function) {
   Builder b(function.getContext());
   auto describe = [&](Type type, Attribute name) -> Attribute {
-    NamedAttrList end;
-    end.set("type", TypeAttr::get(type));
-    end.set("name", name ? name : b.getStringAttr(""));
-    return end.getDictionary(function.getContext());
+    NamedAttrList entry;
+    entry.set("type", TypeAttr::get(type));
+    entry.set("name", name ? name : b.getStringAttr(""));
+    return entry.getDictionary(function.getContext());
   };
   SmallVector<Attribute> inputs, outputs;
   // A run must leave its caller's inputs as they are.
@@ -182,19 +147,18 @@ static LogicalResult recordEnds(func::FuncOp function) {
   function.setAllArgAttrs(SmallVector<DictionaryAttr>(
       inputs.size(), b.getDictionaryAttr(readOnly)));
   function.removeResAttrsAttr();
-  NamedAttrList ends;
-  ends.set("inputs", b.getArrayAttr(inputs));
-  ends.set("outputs", b.getArrayAttr(outputs));
-  function->setAttr(endsAttr, ends.getDictionary(function.getContext()));
+  NamedAttrList signature;
+  signature.set("inputs", b.getArrayAttr(inputs));
+  signature.set("outputs", b.getArrayAttr(outputs));
+  function->setAttr(signatureAttr,
+                    signature.getDictionary(function.getContext()));
   return success();
 }
 
 void ConvertONNXToLinalg::runOnOperation() {
   ModuleOp module = getOperation();
-  if (failed(checkGraph(module)))
-    return signalPassFailure();
   for (auto function : module.getOps<func::FuncOp>())
-    if (failed(recordEnds(function)))
+    if (failed(recordSignature(function)))
       return signalPassFailure();
   MLIRContext *context = &getContext();
   if (maxIterations > 0)
@@ -228,7 +192,7 @@ void ConvertONNXToLinalg::runOnOperation() {
   });
   if (failed(applyFullConversion(module, target, std::move(patterns))))
     return signalPassFailure();
-  // The entry is known by the description of its ends from here on.
+  // The entry is known by its signature from here on.
   module.walk([](Operation *op) {
     if (isa<ir::EntryPointOp>(op) ||
         (isa<ir::NoValueOp>(op) && op->use_empty()))

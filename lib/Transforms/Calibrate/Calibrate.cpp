@@ -22,8 +22,11 @@ struct Calibrate : public onnxquant::impl::CalibrateBase<Calibrate> {
             TensorChoice choice)
       : CalibrateBase(std::move(options)), executor(std::move(executor)),
         choice(std::move(choice)) {}
+  Calibrate(CalibrationRun given, ExecutorFactory executor)
+      : executor(std::move(executor)), run(std::move(given)) {}
   Calibrate(const Calibrate &other)
-      : CalibrateBase(other), executor(other.executor), choice(other.choice) {}
+      : CalibrateBase(other), executor(other.executor), choice(other.choice),
+        run(other.run) {}
 
   void runOnOperation() override {
     if (failed(calibrate()))
@@ -32,11 +35,14 @@ struct Calibrate : public onnxquant::impl::CalibrateBase<Calibrate> {
 
 private:
   LogicalResult calibrate();
+  FailureOr<CalibrationRun> readRun();
 #define GEN_OPTIONS_OF_CALIBRATE
 #include "OnnxQuant/Transforms/Calibrate/Options.h.inc"
 
   ExecutorFactory executor;
   TensorChoice choice;
+  /// Given instead of options.
+  std::optional<CalibrationRun> run;
 };
 
 } // namespace
@@ -65,29 +71,46 @@ onnxquant::calibrateModule(ModuleOp module, Executor &executor,
   return statistics;
 }
 
-LogicalResult Calibrate::calibrate() {
+/// What the pass was given, or what its options say.
+FailureOr<CalibrationRun> Calibrate::readRun() {
+  if (run)
+    return *run;
   ModuleOp module = getOperation();
-  auto fail = [&](llvm::Error error) {
+  CalibrationRun read;
+  if (llvm::Error error = readCollectOptions(readOptions(), read.collect))
     return module.emitError() << llvm::toString(std::move(error));
-  };
-  if (!executor)
-    return module.emitError("calibration expects an executor, but got none");
-  CollectOptions collect;
-  if (llvm::Error error = readCollectOptions(readOptions(), collect))
-    return fail(std::move(error));
-  collect.data.note = [module](const std::string &message) mutable {
+  read.collect.data.note = [module](const std::string &message) mutable {
     module.emitRemark() << message;
   };
+  read.choice = choice;
+  return read;
+}
+
+LogicalResult Calibrate::calibrate() {
+  ModuleOp module = getOperation();
+  if (!executor)
+    return module.emitError("calibration expects an executor, but got none");
+  FailureOr<CalibrationRun> given = readRun();
+  if (failed(given))
+    return failure();
+  const CollectOptions &collect = given->collect;
   std::unique_ptr<Executor> runner = executor();
-  auto statistics =
-      calibrateModule(module, *runner, collect, choice, perChannel);
+  FailureOr<StatisticsTable> statistics =
+      given->annotate
+          ? calibrateModule(module, *runner, collect, given->choice, perChannel)
+          : collectStatistics(module, *runner, collect);
   if (failed(statistics))
     return failure();
+  if (given->done)
+    given->done(*statistics);
   numSamples = statistics->samples;
   for (const auto &[name, tensor] : statistics->tensors)
     ++(tensor.count > 0 ? numRanges : numSilent);
   if (table.empty())
     return success();
+  auto fail = [&](llvm::Error error) {
+    return module.emitError() << llvm::toString(std::move(error));
+  };
   auto format = tableFormat(table);
   if (!format)
     return fail(format.takeError());
@@ -102,4 +125,9 @@ std::unique_ptr<Pass> onnxquant::createCalibrate(CalibrateOptions options,
                                                  TensorChoice choice) {
   return std::make_unique<Calibrate>(std::move(options), std::move(executor),
                                      std::move(choice));
+}
+
+std::unique_ptr<Pass> onnxquant::createCalibrate(CalibrationRun run,
+                                                 ExecutorFactory executor) {
+  return std::make_unique<Calibrate>(std::move(run), std::move(executor));
 }

@@ -1,8 +1,8 @@
 // What a microcontroller can't run, by node. Enters: loops over buffers that
 // have places. Leaves: the same, or an error.
 
-#include "OnnxQuant/Conversion/Passes.h"
-#include "OnnxQuant/Transforms/KernelFunctions.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
+#include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -11,7 +11,7 @@
 
 namespace onnxquant {
 #define GEN_PASS_DEF_CHECKBARE
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Codegen/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

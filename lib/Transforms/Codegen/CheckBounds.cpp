@@ -1,9 +1,9 @@
 // Checks every access to a buffer at run time; for tests of the lowerings.
 
-#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Dialect/ONNX/NodeName.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
-#include "OnnxQuant/Transforms/KernelFunctions.h"
-#include "OnnxQuant/Transforms/NodeName.h"
+#include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -13,7 +13,7 @@
 
 namespace onnxquant {
 #define GEN_PASS_DEF_CHECKBOUNDS
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Codegen/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

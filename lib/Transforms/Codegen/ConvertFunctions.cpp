@@ -6,7 +6,7 @@
 // Those are left to passes over the module, as this one runs for several
 // functions at the same time.
 
-#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
@@ -23,7 +23,7 @@
 
 namespace onnxquant {
 #define GEN_PASS_DEF_CONVERTFUNCTIONS
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Codegen/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

@@ -6,14 +6,14 @@
 // strides of a slice and those of a contiguous buffer of open sizes look alike,
 // and it casts where it would have to copy.
 
-#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_COPYSTRIDEDCASTS
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Codegen/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

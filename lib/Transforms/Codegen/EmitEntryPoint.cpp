@@ -4,15 +4,15 @@
 // its ends from the caller's arrays: as arguments and results, those of wide
 // graphs would be thousands.
 
-#include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
-#include "OnnxQuant/Transforms/KernelFunctions.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
+#include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "RunContext.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_EMITENTRYPOINT
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Codegen/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
@@ -113,7 +113,7 @@ LogicalResult EntryWriter::readEnds() {
     ends.push_back(end);
     return success();
   };
-  auto ends = graph->getAttrOfType<DictionaryAttr>(endsAttr);
+  auto ends = graph->getAttrOfType<DictionaryAttr>(signatureAttr);
   if (!ends)
     return graph.emitError("expects the description of the graph's ends");
   for (StringRef which : {"inputs", "outputs"})

@@ -8,7 +8,7 @@
 // erfc 2.3 (2.8 without fusing). Exponentials that are part of a sigmoid may be
 // less exact: the sigmoid 1.9 (2.0 without fusing).
 
-#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -19,7 +19,7 @@
 
 namespace onnxquant {
 #define GEN_PASS_DEF_EXPANDMATH
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Codegen/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

@@ -5,7 +5,7 @@
 // loop would leave its buffers before the check says so. Leaves: every check
 // right after the last value that it needs.
 
-#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -13,7 +13,7 @@
 
 namespace onnxquant {
 #define GEN_PASS_DEF_HOISTCHECKS
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Codegen/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

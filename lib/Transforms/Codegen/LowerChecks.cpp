@@ -1,8 +1,8 @@
 // Failed checks leave the run through its context instead of ending the
 // process.
 
-#include "OnnxQuant/Conversion/Passes.h"
-#include "OnnxQuant/Transforms/KernelFunctions.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
+#include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,7 +12,7 @@
 
 namespace onnxquant {
 #define GEN_PASS_DEF_LOWERCHECKS
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Codegen/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 // math.roundeven. Leaves: none of them on f32, and no conversion to 64 bits
 // that needs only 32.
 
-#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -12,7 +12,7 @@
 
 namespace onnxquant {
 #define GEN_PASS_DEF_NARROWFLOATS
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Codegen/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

@@ -7,9 +7,9 @@
 // and factors of elementwise work of which there are several.
 
 #include "AlikeWork.h"
-#include "OnnxQuant/Conversion/Passes.h"
-#include "OnnxQuant/Transforms/KernelFunctions.h"
-#include "OnnxQuant/Transforms/NodeName.h"
+#include "OnnxQuant/Dialect/ONNX/NodeName.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
+#include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "Outlining.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -19,7 +19,7 @@
 
 namespace onnxquant {
 #define GEN_PASS_DEF_OUTLINEKERNELS
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Codegen/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

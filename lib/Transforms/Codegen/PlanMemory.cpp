@@ -3,9 +3,9 @@
 // one bufferized function with memref.alloc. Leaves: no allocation that the
 // context doesn't know.
 
-#include "OnnxQuant/Conversion/Passes.h"
-#include "OnnxQuant/Transforms/KernelFunctions.h"
-#include "OnnxQuant/Transforms/NodeName.h"
+#include "OnnxQuant/Dialect/ONNX/NodeName.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
+#include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -19,7 +19,7 @@
 
 namespace onnxquant {
 #define GEN_PASS_DEF_PLANMEMORY
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Codegen/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

@@ -4,16 +4,16 @@
 // around each call and around each copy of a buffer, and the symbol
 // `onnxq_profile`, which tells the sums; see onnxquant-c/model.h.
 
-#include "OnnxQuant/Conversion/Passes.h"
-#include "OnnxQuant/Transforms/KernelFunctions.h"
-#include "OnnxQuant/Transforms/NodeName.h"
+#include "OnnxQuant/Dialect/ONNX/NodeName.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
+#include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "RunContext.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_PROFILEKERNELS
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Codegen/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 // The functions that a run's context is handed to.
 
 #include "RunContext.h"
-#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 
 using namespace mlir;
 using namespace onnxquant;

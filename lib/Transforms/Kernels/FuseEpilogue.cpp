@@ -2,16 +2,17 @@
 // The kernel goes to where its reader stands, since the reader's other operands
 // are known there.
 
-#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "OnnxQuant/Support/TargetInfo.h"
+#include "OnnxQuant/Transforms/Kernels/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_FUSEEPILOGUE
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Kernels/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

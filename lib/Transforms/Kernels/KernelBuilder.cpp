@@ -1,8 +1,8 @@
 // Index arithmetic, loops, flat memory and epilogues on vectors.
 
 #include "KernelBuilder.h"
-#include "OnnxQuant/Transforms/KernelFunctions.h"
-#include "OnnxQuant/Transforms/NodeName.h"
+#include "OnnxQuant/Dialect/ONNX/NodeName.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -2,8 +2,8 @@
 // Leaves: scf, vector, memref and arith.
 
 #include "LowerKernels.h"
-#include "OnnxQuant/Conversion/Passes.h"
-#include "OnnxQuant/Transforms/KernelFunctions.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
+#include "OnnxQuant/Transforms/Kernels/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,7 +14,7 @@
 
 namespace onnxquant {
 #define GEN_PASS_DEF_LOWERKERNELS
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Kernels/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

@@ -4,14 +4,14 @@
 //   round(x) + zero_point, compared and selected, converted, narrowed
 
 #include "LowerKernels.h"
-#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Transforms/Kernels/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_LOWERREQUANTIZE
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Kernels/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

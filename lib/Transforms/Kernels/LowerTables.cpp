@@ -8,7 +8,8 @@
 // then change nothing any more.
 
 #include "LowerKernels.h"
-#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
+#include "OnnxQuant/Transforms/Kernels/Passes.h"
 #include "Tuning.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -18,7 +19,7 @@
 
 namespace onnxquant {
 #define GEN_PASS_DEF_LOWERTABLES
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Kernels/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

@@ -3,8 +3,9 @@
 // known now.
 
 #include "ContractShape.h"
-#include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "OnnxQuant/Transforms/Kernels/Passes.h"
 #include "PackIntegers.h"
 #include "RegisterTile.h"
 #include "StagedInput.h"
@@ -15,12 +16,15 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/Debug.h"
 #include "mlir/IR/Matchers.h"
 #include <cstring>
 
+#define DEBUG_TYPE "onnxq-pack-weights"
+
 namespace onnxquant {
 #define GEN_PASS_DEF_PACKWEIGHTS
-#include "OnnxQuant/Conversion/Passes.h.inc"
+#include "OnnxQuant/Transforms/Kernels/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
@@ -157,6 +161,10 @@ private:
     PackingKind kind = isTransformed ? PackingKind::Winograd
                        : weights     ? PackingKind::Fma
                                      : PackingKind::Rows;
+    LLVM_DEBUG(llvm::dbgs()
+               << op.getLoc() << ": m = " << shape.m.value_or(-1)
+               << ", n = " << shape.n << ": " << stringifyPackingKind(kind)
+               << " of " << tile.rows << "x" << tile.columns << "\n");
     auto packing = PackingAttr::get(op.getContext(), op.getGroups(),
                                     op.getDepth(), op.getColumns(), tile.rows,
                                     tile.columns, /*step=*/1, kind);

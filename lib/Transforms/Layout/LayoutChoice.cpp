@@ -10,12 +10,15 @@
 #include "MinCut.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/Debug.h"
 #include <deque>
+
+#define DEBUG_TYPE "onnx-propagate-layout"
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
-using namespace onnxquant::preprocess;
+using namespace onnxquant::layouts;
 
 //===----------------------------------------------------------------------===//
 // Sizes
@@ -68,7 +71,7 @@ static bool movesBytes(Operation *op) {
          !getConstant(op->getOperand(0));
 }
 
-int64_t preprocess::getTransposedBytes(Block &block) {
+int64_t layouts::getTransposedBytes(Block &block) {
   int64_t bytes = 0;
   for (Operation &op : block)
     if (movesBytes(&op))
@@ -365,7 +368,7 @@ int64_t Chooser::getCost(const Layouts &layouts) const {
   return bytes;
 }
 
-Layouts preprocess::chooseLayouts(Block &block, bool mustGain) {
+Layouts layouts::chooseLayouts(Block &block, bool mustGain) {
   Layouts all;
   SmallVector<Operation *> transposes;
   for (Operation &op : block)
@@ -385,7 +388,14 @@ Layouts preprocess::chooseLayouts(Block &block, bool mustGain) {
     bool isTaken = llvm::any_of(
         layouts, [&](const auto &entry) { return all.contains(entry.first); });
     int64_t before = chooser.getCost({}), after = chooser.getCost(layouts);
-    if (isTaken || after > before || (mustGain && after == before))
+    bool isBetter = after < before || (after == before && !mustGain);
+    LLVM_DEBUG(llvm::dbgs()
+               << op->getLoc() << ": layouts of " << layouts.size()
+               << " ops would move " << after << " bytes instead of " << before
+               << (isTaken     ? ", but some ops have layouts\n"
+                   : !isBetter ? ": not taken\n"
+                               : ": taken\n"));
+    if (isTaken || !isBetter)
       continue;
     for (auto &[member, layout] : layouts)
       all.insert({member, layout});

@@ -1,13 +1,13 @@
 // The choice of the order in which tensors are stored between transposes.
 
-#ifndef ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_LAYOUTCHOICE_H
-#define ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_LAYOUTCHOICE_H
+#ifndef ONNXQUANT_LIB_TRANSFORMS_LAYOUT_LAYOUTCHOICE_H
+#define ONNXQUANT_LIB_TRANSFORMS_LAYOUT_LAYOUTCHOICE_H
 
 #include "OnnxQuant/Dialect/ONNX/LayoutOpInterface.h"
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "llvm/ADT/MapVector.h"
 
-namespace onnxquant::preprocess {
+namespace onnxquant::layouts {
 
 /// Ops and the layouts that they shall have; others stay.
 using Layouts = llvm::MapVector<mlir::Operation *, onnx::OpLayout>;
@@ -21,6 +21,6 @@ Layouts chooseLayouts(mlir::Block &block, bool mustGain);
 /// as if named dimensions were 256 and others 32.
 int64_t getTransposedBytes(mlir::Block &block);
 
-} // namespace onnxquant::preprocess
+} // namespace onnxquant::layouts
 
-#endif // ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_LAYOUTCHOICE_H
+#endif // ONNXQUANT_LIB_TRANSFORMS_LAYOUT_LAYOUTCHOICE_H

@@ -5,7 +5,7 @@
 #include "MinCut.h"
 #include <algorithm>
 
-using namespace onnxquant::preprocess;
+using namespace onnxquant::layouts;
 
 void MinCut::addArc(unsigned from, unsigned to, int64_t capacity) {
   if (from == to || capacity <= 0)

@@ -1,13 +1,13 @@
 // The cheapest cut of a network between a source and a sink.
 
-#ifndef ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_MINCUT_H
-#define ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_MINCUT_H
+#ifndef ONNXQUANT_LIB_TRANSFORMS_LAYOUT_MINCUT_H
+#define ONNXQUANT_LIB_TRANSFORMS_LAYOUT_MINCUT_H
 
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
 #include <vector>
 
-namespace onnxquant::preprocess {
+namespace onnxquant::layouts {
 
 class MinCut {
 public:
@@ -43,6 +43,6 @@ private:
   int64_t push(unsigned from, int64_t limit);
 };
 
-} // namespace onnxquant::preprocess
+} // namespace onnxquant::layouts
 
-#endif // ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_MINCUT_H
+#endif // ONNXQUANT_LIB_TRANSFORMS_LAYOUT_MINCUT_H

@@ -7,18 +7,18 @@
 
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/QuantizableOpInterface.h"
-#include "OnnxQuant/Transforms/Passes.h"
-#include "PatternPass.h"
+#include "OnnxQuant/Transforms/Layout/Passes.h"
+#include "OnnxQuant/Transforms/Utils/PatternPass.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_MOVEBYTES
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Layout/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
-using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 //===----------------------------------------------------------------------===//
 // Parameters

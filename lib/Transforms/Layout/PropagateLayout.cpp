@@ -5,18 +5,19 @@
 // graph's edges. Which op has which layout is chosen in LayoutChoice.cpp.
 
 #include "LayoutChoice.h"
-#include "OnnxQuant/Transforms/Passes.h"
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Layout/Passes.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_PROPAGATELAYOUT
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Layout/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
-using namespace onnxquant::preprocess;
+using namespace onnxquant::layouts;
+using namespace onnxquant::rewriting;
 
 /// Rounds after which layouts are what they are. One is enough unless more than
 /// two orders meet.

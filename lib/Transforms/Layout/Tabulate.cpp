@@ -10,20 +10,20 @@
 
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
-#include "OnnxQuant/Transforms/Passes.h"
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Layout/Passes.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_TABULATE
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Layout/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
-using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 /// Nodes of one function at most, and elements that are worth a table.
 static constexpr size_t maxNodes = 64;

@@ -5,10 +5,12 @@
 #define ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_CONSTANTGRAPH_H
 
 #include "OnnxQuant/Support/Executor.h"
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 #include "mlir/IR/OwningOpRef.h"
 
 namespace onnxquant::preprocess {
+
+using namespace rewriting;
 
 /// Nodes in order, and those of their results that others read.
 struct ConstantGraph {

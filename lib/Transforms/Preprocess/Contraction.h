@@ -4,9 +4,11 @@
 #ifndef ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_CONTRACTION_H
 #define ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_CONTRACTION_H
 
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 
 namespace onnxquant::preprocess {
+
+using namespace rewriting;
 
 /// x * scale + shift, per channel: one element for all of them, or one each.
 struct ChannelAffine {

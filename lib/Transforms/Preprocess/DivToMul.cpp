@@ -3,19 +3,20 @@
 // for powers of two, within one rounding otherwise. Divisors whose reciprocal
 // isn't a normal number stay.
 
-#include "OnnxQuant/Transforms/Passes.h"
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 #include <cmath>
 
 namespace onnxquant {
 #define GEN_PASS_DEF_DIVTOMUL
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 /// Whether a number is a power of two, so that dividing by it is exact.
 static bool isPowerOfTwo(double value) {

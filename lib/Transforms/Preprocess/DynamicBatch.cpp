@@ -5,19 +5,20 @@
 // samples at once don't fit the graph, the model is refused.
 
 #include "OnnxQuant/Dialect/ONNX/ShapeRules.h"
-#include "OnnxQuant/Transforms/Passes.h"
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 #include "Shapes.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_DYNAMICBATCH
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 namespace {
 

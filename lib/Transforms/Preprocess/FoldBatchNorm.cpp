@@ -11,11 +11,11 @@
 
 #include "Contraction.h"
 #include "OnnxQuant/Dialect/ONNX/ShapeRules.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_FOLDBATCHNORM
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

@@ -11,7 +11,7 @@
 #include "ConstantGraph.h"
 #include "HostFolding.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -25,7 +25,7 @@
 
 namespace onnxquant {
 #define GEN_PASS_DEF_FOLDCONSTANTS
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

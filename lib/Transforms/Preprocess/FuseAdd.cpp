@@ -4,18 +4,19 @@
 // product negates the weights too.
 
 #include "Contraction.h"
-#include "OnnxQuant/Transforms/Passes.h"
-#include "PatternPass.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
+#include "OnnxQuant/Transforms/Utils/PatternPass.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_FUSEADD
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 namespace {
 

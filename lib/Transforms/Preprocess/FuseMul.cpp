@@ -4,18 +4,19 @@
 // any rank on the left. Leaves: the latter with other weights.
 
 #include "Contraction.h"
-#include "OnnxQuant/Transforms/Passes.h"
-#include "PatternPass.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
+#include "OnnxQuant/Transforms/Utils/PatternPass.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_FUSEMUL
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 /// One factor, or one for each of the last axis's elements.
 static std::optional<std::vector<double>> readPerColumn(Value constant,

@@ -7,18 +7,19 @@
 
 #include "OnnxQuant/Dialect/ONNX/ShapeRules.h"
 #include "OnnxQuant/Dialect/ONNX/WindowShape.h"
-#include "OnnxQuant/Transforms/Passes.h"
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_FUSEPAD
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 /// What a Pad adds around the spatial dimensions: beginnings, then ends. None
 /// if it isn't constant, cuts, or pads batch or channels.

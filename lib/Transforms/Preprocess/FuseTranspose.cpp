@@ -3,18 +3,19 @@
 // operand turned. The Transpose stays for others that read it.
 
 #include "OnnxQuant/Dialect/ONNX/ShapeRules.h"
-#include "OnnxQuant/Transforms/Passes.h"
-#include "PatternPass.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
+#include "OnnxQuant/Transforms/Utils/PatternPass.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_FUSETRANSPOSE
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 /// The operand of a transpose that turns a matrix; null for another op.
 static Value getTurned(Value value) {

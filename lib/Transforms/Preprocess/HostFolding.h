@@ -3,9 +3,11 @@
 #ifndef ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_HOSTFOLDING_H
 #define ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_HOSTFOLDING_H
 
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 
 namespace onnxquant::preprocess {
+
+using namespace rewriting;
 
 /// The value of a node of constants that only moves data, fills a tensor, or
 /// does arithmetic on f32: what a compiler would take far longer for than the

@@ -4,20 +4,21 @@
 // the same block or of one around it. Resources are compared by their bytes.
 
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
-#include "OnnxQuant/Transforms/Passes.h"
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/xxhash.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_MERGECONSTANTS
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 /// The bytes of a resource; none for other elements, which are unique anyway.
 static std::optional<ArrayRef<char>> getBlob(ElementsAttr elements) {

@@ -4,19 +4,20 @@
 // written the same way. Constants that are used inside a subgraph only stay in
 // their own graph.
 
-#include "OnnxQuant/Transforms/Passes.h"
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_PLACECONSTANTS
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 /// Moves a block's constants. Going through the readers in order, each takes
 /// the constants before it that nobody took yet.

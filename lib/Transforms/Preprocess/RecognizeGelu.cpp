@@ -2,19 +2,20 @@
 // Enters: x * (1 + erf(x / sqrt(2))) / 2, or the form with tanh, with factors
 // in any order. Leaves: one node, where the opset may be 20.
 
-#include "OnnxQuant/Transforms/Passes.h"
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 #include <cmath>
 
 namespace onnxquant {
 #define GEN_PASS_DEF_RECOGNIZEGELU
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 /// Whether a value is x / sqrt(2).
 static bool isScaled(Value value, Value x, Type element) {

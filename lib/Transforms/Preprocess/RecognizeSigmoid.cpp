@@ -3,18 +3,19 @@
 // x * tanh(softplus(x)). Leaves: Sigmoid, x * Sigmoid, Softplus, Mish. ONNX has
 // no Swish before opset 24: the product is its form.
 
-#include "OnnxQuant/Transforms/Passes.h"
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_RECOGNIZESIGMOID
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 /// The x of 1 + exp(x), if nothing else reads it.
 static Value getOnePlusExp(Value value) {

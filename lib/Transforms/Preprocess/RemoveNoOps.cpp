@@ -4,18 +4,19 @@
 // elements and all dimensions, as expressions. What an op does is said by its
 // folder, not here. An output keeps its name: it becomes its producer's.
 
-#include "OnnxQuant/Transforms/Passes.h"
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_REMOVENOOPS
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 /// Whether an op that keeps the order of elements keeps the dimensions too:
 /// equal expressions, or one unknown dimension among equal ones.

@@ -2,19 +2,20 @@
 // Enters: any graphs. Leaves: the same without what nobody reads, the inner
 // ones first. Nodes of unknown operators stay: what they do isn't known.
 
-#include "OnnxQuant/Transforms/Passes.h"
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 #include "mlir/IR/Iterators.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_REMOVEUNUSED
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
 using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 namespace {
 

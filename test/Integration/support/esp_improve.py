@@ -7,9 +7,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from esp_operators import espdl
-from esp_reference import plain_filter
-from harness import ONNXQ, run
+from support.esp_operators import espdl
+from support.esp_reference import plain_filter
+from support.harness import ONNXQ, run
 
 
 def network(rng):

@@ -6,10 +6,10 @@ import sys
 import numpy as np
 import onnx
 
-import esp_cases
-import esp_files
-from esp_reference import FUNCTIONS, LIMITS, Reference
-from harness import ONNXQ, ROOT, run
+from support import esp_cases
+from support import esp_files
+from support.esp_reference import FUNCTIONS, LIMITS, Reference
+from support.harness import ONNXQ, ROOT, run
 
 sys.path.insert(0, str(ROOT / "bench"))
 import espdl  # noqa: E402

@@ -1,6 +1,6 @@
 """What the integration suites share: the build's tools run and measured, results counted.
 
-A suite is an executable script here that prints a line per failure and ends
+A suite is an executable script in the folder above that prints a line per failure and ends
 with `N passed, N failed`.
 """
 
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = pathlib.Path(os.environ.get("ONNXQUANT_BUILD", ROOT / "build")).resolve()
 OPT = str(BUILD / "bin" / "onnxq-opt")
 ONNXQ = str(BUILD / "bin" / "onnxq")

@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 
-from harness import MODELS
+from support.harness import MODELS
 
 
 def idx(path):

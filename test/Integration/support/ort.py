@@ -16,7 +16,7 @@ import numpy
 import onnx
 from onnx import numpy_helper
 
-from harness import CACHE, MODELS
+from support.harness import CACHE, MODELS
 
 SCRIPT = pathlib.Path(__file__).with_name("ort_compare.js")
 RUNNER = pathlib.Path(__file__).with_name("ort_run.js")

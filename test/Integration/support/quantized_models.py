@@ -10,9 +10,9 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-import image_data
-import text_images
-from harness import CACHE, MODELS, ONNXQ, ROOT
+from support import image_data
+from support import text_images
+from support.harness import CACHE, MODELS, ONNXQ, ROOT
 
 RUNNER = pathlib.Path(__file__).with_name("ort_run.js")
 OCR = MODELS / "@gutenye" / "ocr-models" / "assets"

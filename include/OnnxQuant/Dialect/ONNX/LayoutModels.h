@@ -1,7 +1,7 @@
 // What the external models of LayoutOpInterface share.
 
-#ifndef ONNXQUANT_LIB_DIALECT_ONNX_LAYOUT_MODELS_H
-#define ONNXQUANT_LIB_DIALECT_ONNX_LAYOUT_MODELS_H
+#ifndef ONNXQUANT_DIALECT_ONNX_LAYOUTMODELS_H
+#define ONNXQUANT_DIALECT_ONNX_LAYOUTMODELS_H
 
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/LayoutOpInterface.h"
@@ -75,8 +75,7 @@ void attachAlongAxes(mlir::MLIRContext &context);
 void attachDataMovement(mlir::MLIRContext &context);
 void attachReshaping(mlir::MLIRContext &context);
 void attachQuantized(mlir::MLIRContext &context);
-void attachObservers(mlir::MLIRContext &context);
 
 } // namespace onnxquant::onnx::layout
 
-#endif // ONNXQUANT_LIB_DIALECT_ONNX_LAYOUT_MODELS_H
+#endif // ONNXQUANT_DIALECT_ONNX_LAYOUTMODELS_H

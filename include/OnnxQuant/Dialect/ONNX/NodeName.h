@@ -1,7 +1,7 @@
 // The name of the node that an op was lowered from.
 
-#ifndef ONNXQUANT_TRANSFORMS_NODENAME_H
-#define ONNXQUANT_TRANSFORMS_NODENAME_H
+#ifndef ONNXQUANT_DIALECT_ONNX_NODENAME_H
+#define ONNXQUANT_DIALECT_ONNX_NODENAME_H
 
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Operation.h"
@@ -26,4 +26,4 @@ inline std::string nodeOf(mlir::Operation *op) { return nodeOf(op->getLoc()); }
 
 } // namespace onnxquant
 
-#endif // ONNXQUANT_TRANSFORMS_NODENAME_H
+#endif // ONNXQUANT_DIALECT_ONNX_NODENAME_H

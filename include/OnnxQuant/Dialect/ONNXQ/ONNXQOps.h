@@ -41,6 +41,8 @@ int64_t countWindows(int64_t input, int64_t kernel, int64_t stride,
 
 /// Lets kernels be bufferized.
 void registerBufferizationModels(mlir::DialectRegistry &registry);
+/// Lets observers and lookups be in other layouts.
+void registerLayoutModels(mlir::DialectRegistry &registry);
 
 namespace detail {
 llvm::LogicalResult verifyKernel(KernelOpInterface op);

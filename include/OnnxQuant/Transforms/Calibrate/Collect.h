@@ -3,8 +3,8 @@
 #ifndef ONNXQUANT_TRANSFORMS_CALIBRATE_COLLECT_H
 #define ONNXQUANT_TRANSFORMS_CALIBRATE_COLLECT_H
 
-#include "OnnxQuant/Calibration/Table.h"
 #include "OnnxQuant/Data/DataSet.h"
+#include "OnnxQuant/Statistics/Table.h"
 #include "OnnxQuant/Support/Executor.h"
 #include "OnnxQuant/Transforms/Calibrate/Instrument.h"
 #include "OnnxQuant/Transforms/Calibrate/Passes.h"
@@ -104,6 +104,21 @@ llvm::FailureOr<StatisticsTable> calibrateModule(mlir::ModuleOp module,
                                                  CollectOptions options,
                                                  const TensorChoice &choice,
                                                  bool perChannel);
+
+/// What `onnx-calibrate` does where it isn't given as text.
+struct CalibrationRun {
+  CollectOptions collect;
+  /// Chooses tensors, as for `calibrateModule`.
+  TensorChoice choice;
+  /// Write the ranges to the module.
+  bool annotate = true;
+  /// Told the statistics, unless null.
+  std::function<void(const StatisticsTable &)> done;
+};
+
+/// `onnx-calibrate` with these options. Means of channels are noted too.
+std::unique_ptr<mlir::Pass> createCalibrate(CalibrationRun run,
+                                            ExecutorFactory executor);
 
 /// Tells of values that were left out and of tensors that were never computed,
 /// as warnings.

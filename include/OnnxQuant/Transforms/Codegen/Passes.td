@@ -1,10 +1,28 @@
-// Passes from linalg and buffers down to the LLVM dialect: those of
-// lib/Transforms/Codegen.
+// Passes from linalg and buffers down to the LLVM dialect.
 
-#ifndef ONNXQUANT_CONVERSION_CODEGENPASSES_TD
-#define ONNXQUANT_CONVERSION_CODEGENPASSES_TD
+#ifndef ONNXQUANT_TRANSFORMS_CODEGEN_PASSES_TD
+#define ONNXQUANT_TRANSFORMS_CODEGEN_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+
+def SetTarget : Pass<"onnxq-set-target", "::mlir::ModuleOp"> {
+  let summary = "write on the module what code it is for";
+  let description = [{
+    The module carries its target to whoever generates code from it.
+
+    ```mlir
+    module {}
+    // becomes
+    module attributes {onnxq.target = {cpu = "x86-64-v3", features = "", triple = "x86_64-unknown-linux-gnu"}} {}
+    ```
+  }];
+  let options = [
+    Option<"triple", "triple", "std::string", "", "LLVM's name of the system">,
+    Option<"cpu", "cpu", "std::string", "", "LLVM's name of the processor">,
+    Option<"features", "features", "std::string", "",
+      "features with + or -, separated by commas">,
+  ];
+}
 
 def FuseElementwise : Pass<"onnxq-fuse-elementwise", "::mlir::ModuleOp"> {
   let summary = "compute elements where they are used";
@@ -51,6 +69,30 @@ def CopyStridedCasts : Pass<"onnxq-copy-strided-casts", "::mlir::ModuleOp"> {
     "::mlir::memref::MemRefDialect"];
   let statistics = [
     Statistic<"numCopied", "copied", "Casts replaced by a copy">,
+  ];
+}
+
+def HoistChecks : Pass<"onnxq-hoist-checks", "::mlir::ModuleOp"> {
+  let summary = "move checks up to where what they look at is known";
+  let description = [{
+    A size that only a type states is checked at run time. Canonicalization may
+    have made it the size of a loop that stands before the check, so that the
+    loop would leave its buffers first. Each `cf.assert` goes right after the
+    last value that it needs, together with the ops that compute its condition.
+
+    ```mlir
+    linalg.exp ins(%a : memref<?xf32>) outs(%b : memref<10xf32>)
+    %fits = arith.cmpi eq, %size, %c10 : index
+    cf.assert %fits, "node 'exp': ..."
+    // becomes
+    %fits = arith.cmpi eq, %size, %c10 : index
+    cf.assert %fits, "node 'exp': ..."
+    linalg.exp ins(%a : memref<?xf32>) outs(%b : memref<10xf32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect"];
+  let statistics = [
+    Statistic<"numMoved", "moved", "Checks that are moved">,
   ];
 }
 
@@ -247,6 +289,16 @@ def LowerTransposes : Pass<"onnxq-lower-transposes", "::mlir::ModuleOp"> {
   ];
 }
 
+def LowerCopies : Pass<"onnxq-lower-copies", "::mlir::ModuleOp"> {
+  let summary = "turn copies of buffers that are not contiguous into loops";
+  let description = [{
+    A `memref.copy` of contiguous buffers is one `memcpy`; any other would call
+    a runtime library, and becomes loops here, all but the innermost parallel.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def Parallelize : Pass<"onnxq-parallelize", "::mlir::ModuleOp"> {
   let summary = "share the loops of kernels between threads";
   let description = [{
@@ -287,16 +339,6 @@ def Parallelize : Pass<"onnxq-parallelize", "::mlir::ModuleOp"> {
   ];
 }
 
-def LowerCopies : Pass<"onnxq-lower-copies", "::mlir::ModuleOp"> {
-  let summary = "turn copies of buffers that are not contiguous into loops";
-  let description = [{
-    A `memref.copy` of contiguous buffers is one `memcpy`; any other would call
-    a runtime library, and becomes loops here, all but the innermost parallel.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
-}
-
 def VectorizeReductions
     : Pass<"onnxq-vectorize-reductions", "::mlir::ModuleOp"> {
   let summary = "reduce along contiguous elements in lanes";
@@ -332,6 +374,37 @@ def VectorizeReductions
   ];
   let statistics = [
     Statistic<"numVectorized", "vectorized", "Loops that got lanes">,
+  ];
+}
+
+def VerifyLowered : Pass<"onnxq-verify-lowered", "::mlir::ModuleOp"> {
+  let summary = "refuse what should be loops over buffers by now";
+  let description = [{
+    The gate behind the lowering to loops: an op of the `onnx`, `linalg`,
+    `tensor` or `bufferization` dialect, or one of `onnxq` that isn't an
+    observer, is an error, which names the node.
+
+    ```mlir
+    linalg.fill ins(%zero : f32) outs(%y : memref<4xf32>)
+    // error: is left where loops over buffers are expected
+    ```
+  }];
+}
+
+def CheckBare : Pass<"onnxq-check-bare", "::mlir::ModuleOp"> {
+  let summary = "refuse what a microcontroller can't run";
+  let description = [{
+    Names the node of the first op that would need an allocation, a check at run
+    time, `f64`, or a function of a C library. With `fma` fused products and sums
+    of floats are there, and with them the functions that are made of them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect"];
+  let options = [
+    Option<"fma", "fma", "bool", "false",
+      "multiply and add in one rounding: the target has an instruction for it">,
+    Option<"target", "target", "std::string", "",
+      "the target's name for messages">,
   ];
 }
 
@@ -380,23 +453,6 @@ def NarrowFloats : Pass<"onnxq-narrow-floats", "::mlir::ModuleOp"> {
     "::mlir::math::MathDialect"];
 }
 
-def CheckBare : Pass<"onnxq-check-bare", "::mlir::ModuleOp"> {
-  let summary = "refuse what a microcontroller can't run";
-  let description = [{
-    Names the node of the first op that would need an allocation, a check at run
-    time, `f64`, or a function of a C library. With `fma` fused products and sums
-    of floats are there, and with them the functions that are made of them.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::math::MathDialect"];
-  let options = [
-    Option<"fma", "fma", "bool", "false",
-      "multiply and add in one rounding: the target has an instruction for it">,
-    Option<"target", "target", "std::string", "",
-      "the target's name for messages">,
-  ];
-}
-
 def CheckBounds : Pass<"onnxq-check-bounds", "::mlir::ModuleOp"> {
   let summary = "check at run time that every access to a buffer is in bounds";
   let description = [{
@@ -412,27 +468,17 @@ def CheckBounds : Pass<"onnxq-check-bounds", "::mlir::ModuleOp"> {
   ];
 }
 
-def HoistChecks : Pass<"onnxq-hoist-checks", "::mlir::ModuleOp"> {
-  let summary = "move checks up to where what they look at is known";
+def LowerChecks : Pass<"onnxq-lower-checks", "::mlir::ModuleOp"> {
+  let summary = "turn assertions into errors that the caller of a run gets";
   let description = [{
-    A size that only a type states is checked at run time. Canonicalization may
-    have made it the size of a loop that stands before the check, so that the
-    loop would leave its buffers first. Each `cf.assert` goes right after the
-    last value that it needs, together with the ops that compute its condition.
-
-    ```mlir
-    linalg.exp ins(%a : memref<?xf32>) outs(%b : memref<10xf32>)
-    %fits = arith.cmpi eq, %size, %c10 : index
-    cf.assert %fits, "node 'exp': ..."
-    // becomes
-    %fits = arith.cmpi eq, %size, %c10 : index
-    cf.assert %fits, "node 'exp': ..."
-    linalg.exp ins(%a : memref<?xf32>) outs(%b : memref<10xf32>)
-    ```
+    `cf.assert` ends the process; a model that runs in somebody's program must
+    not. A failed check calls `onnxq_fail`, which leaves the run with the check's
+    message. With `remove` all checks are dropped.
   }];
-  let dependentDialects = ["::mlir::cf::ControlFlowDialect"];
-  let statistics = [
-    Statistic<"numMoved", "moved", "Checks that are moved">,
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect", "::mlir::LLVM::LLVMDialect"];
+  let options = [
+    Option<"remove", "remove", "bool", "false", "drop all checks">,
   ];
 }
 
@@ -456,20 +502,6 @@ def ConvertFunctions : Pass<"onnxq-convert-functions", "::mlir::func::FuncOp"> {
   ];
 }
 
-def LowerChecks : Pass<"onnxq-lower-checks", "::mlir::ModuleOp"> {
-  let summary = "turn assertions into errors that the caller of a run gets";
-  let description = [{
-    `cf.assert` ends the process; a model that runs in somebody's program must
-    not. A failed check calls `onnxq_fail`, which leaves the run with the check's
-    message. With `remove` all checks are dropped.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::scf::SCFDialect", "::mlir::LLVM::LLVMDialect"];
-  let options = [
-    Option<"remove", "remove", "bool", "false", "drop all checks">,
-  ];
-}
-
 def EmitEntryPoint : Pass<"onnxq-emit-entry-point", "::mlir::ModuleOp"> {
   let summary = "give the compiled graph its C interface";
   let description = [{
@@ -489,23 +521,4 @@ def EmitEntryPoint : Pass<"onnxq-emit-entry-point", "::mlir::ModuleOp"> {
   ];
 }
 
-def SetTarget : Pass<"onnxq-set-target", "::mlir::ModuleOp"> {
-  let summary = "write on the module what code it is for";
-  let description = [{
-    The module carries its target to whoever generates code from it.
-
-    ```mlir
-    module {}
-    // becomes
-    module attributes {onnxq.target = {cpu = "x86-64-v3", features = "", triple = "x86_64-unknown-linux-gnu"}} {}
-    ```
-  }];
-  let options = [
-    Option<"triple", "triple", "std::string", "", "LLVM's name of the system">,
-    Option<"cpu", "cpu", "std::string", "", "LLVM's name of the processor">,
-    Option<"features", "features", "std::string", "",
-      "features with + or -, separated by commas">,
-  ];
-}
-
-#endif // ONNXQUANT_CONVERSION_CODEGENPASSES_TD
+#endif // ONNXQUANT_TRANSFORMS_CODEGEN_PASSES_TD

@@ -1,7 +1,7 @@
-// Passes from the `onnx` dialect to itself.
+// Passes from the `onnx` dialect to itself that prepare a graph.
 
-#ifndef ONNXQUANT_TRANSFORMS_PASSES_H
-#define ONNXQUANT_TRANSFORMS_PASSES_H
+#ifndef ONNXQUANT_TRANSFORMS_PREPROCESS_PASSES_H
+#define ONNXQUANT_TRANSFORMS_PREPROCESS_PASSES_H
 
 #include "OnnxQuant/Support/Executor.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -12,10 +12,10 @@
 namespace onnxquant {
 
 #define GEN_PASS_DECL
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 
 #define GEN_PASS_REGISTRATION
-#include "OnnxQuant/Transforms/Passes.h.inc"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h.inc"
 
 /// Makes an executor for a pass that runs compiled pieces of a model.
 using ExecutorFactory = std::function<std::unique_ptr<Executor>()>;
@@ -27,4 +27,4 @@ std::unique_ptr<mlir::Pass> createFoldConstants(ExecutorFactory factory,
 
 } // namespace onnxquant
 
-#endif // ONNXQUANT_TRANSFORMS_PASSES_H
+#endif // ONNXQUANT_TRANSFORMS_PREPROCESS_PASSES_H

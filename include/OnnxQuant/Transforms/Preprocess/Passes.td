@@ -1,7 +1,7 @@
-// All passes from the `onnx` dialect to itself.
+// Passes from the `onnx` dialect to itself that prepare a graph.
 
-#ifndef ONNXQUANT_TRANSFORMS_PASSES_TD
-#define ONNXQUANT_TRANSFORMS_PASSES_TD
+#ifndef ONNXQUANT_TRANSFORMS_PREPROCESS_PASSES_TD
+#define ONNXQUANT_TRANSFORMS_PREPROCESS_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
@@ -58,6 +58,113 @@ def ShapeInference : Pass<"onnx-shape-inference", "::mlir::ModuleOp"> {
   ];
 }
 
+def OpenSlices : Pass<"onnx-open-slices", "::mlir::ModuleOp"> {
+  let summary = "take very large ends of slices to mean no end";
+  let description = [{
+    Exporters write an end that is never reached as some large number. Ends of
+    `bound` or more become the largest of 64 bits, those of -bound or less the
+    smallest, so that shape inference doesn't take them for a limit.
+
+    ```mlir
+    %e = onnx.Constant dense<100000> : tensor<1xi64>
+    %y = "onnx.Slice"(%x, %s, %e, %axes, %none) : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<?xf32>
+    // becomes
+    %e = onnx.Constant dense<9223372036854775807> : tensor<1xi64>
+    %y = "onnx.Slice"(%x, %s, %e, %axes, %none) : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<?xf32>
+    ```
+  }];
+  let options = [
+    Option<"bound", "bound", "int64_t", "2147483647",
+      "the smallest number that means no end">,
+  ];
+  let statistics = [
+    Statistic<"numOpened", "opened-slices", "Slices without an end">,
+  ];
+}
+
+def DynamicBatch : Pass<"onnx-dynamic-batch", "::mlir::ModuleOp"> {
+  let summary = "make the batch a named dimension";
+  let description = [{
+    The first dimension of every input becomes the named dimension. A Reshape
+    to constant dimensions that holds the old batch copies or infers it, where
+    that follows from the dimensions. The model is refused where a Reshape
+    fixes the batch otherwise, where inputs have different batches, where an
+    output lacks the batch, and where two samples at once don't fit.
+
+    ```mlir
+    func.func @main_graph(%x: tensor<1x8xf32>) -> tensor<1x2x4xf32> {
+      %s = onnx.Constant dense<[1, 2, 4]> : tensor<3xi64>
+      %y = "onnx.Reshape"(%x, %s) : (tensor<1x8xf32>, tensor<3xi64>) -> tensor<1x2x4xf32>
+      onnx.Return %y : tensor<1x2x4xf32>
+    }
+    // becomes
+    func.func @main_graph(%x: tensor<?x8xf32> {onnx.dim_params = "0:N"}) -> (tensor<?x2x4xf32> {onnx.dim_params = "0:N"}) {
+      %s = onnx.Constant dense<[0, 2, 4]> : tensor<3xi64>
+      %y = "onnx.Reshape"(%x, %s) {onnx_dim_params = ["0:N"]} : (tensor<?x8xf32>, tensor<3xi64>) -> tensor<?x2x4xf32>
+      onnx.Return %y : tensor<?x2x4xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"name", "name", "std::string", "\"N\"",
+      "the name of the dimension">,
+  ];
+  let statistics = [
+    Statistic<"numReshapes", "opened-reshapes", "Reshapes that follow the batch">,
+  ];
+}
+
+def RemoveUnused : Pass<"onnx-remove-unused", "::mlir::ModuleOp"> {
+  let summary = "erase nodes and constants that no output depends on";
+  let description = [{
+    ```mlir
+    %w = onnx.Constant dense<1.0> : tensor<4xf32>
+    %1 = "onnx.Add"(%x, %w) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    onnx.Return %x : tensor<4xf32>
+    // becomes
+    onnx.Return %x : tensor<4xf32>
+    ```
+  }];
+  let options = [
+    Option<"constantsOnly", "constants-only", "bool", "false",
+      "erase unused constants, but no nodes">,
+  ];
+  let statistics = [
+    Statistic<"numNodes", "removed-nodes", "Nodes removed">,
+    Statistic<"numConstants", "removed-constants", "Constants removed">,
+  ];
+}
+
+def RemoveNoOps : Pass<"onnx-remove-no-ops", "::mlir::ModuleOp"> {
+  let summary = "remove nodes that do nothing, and join transposes";
+  let description = [{
+    Removes Identity, Dropout that doesn't train, Pad by nothing, Cast to the
+    same type, Reshape, Flatten, Squeeze, Expand, Tile and Slice that change
+    nothing, Transpose in the given order, and so on: whatever its folder says
+    gives back an operand. Dimensions are compared as expressions. A Transpose
+    of a Transpose becomes one. An If of known condition gives way to its
+    branch.
+
+    An output keeps its name, which becomes that of the producer; a node that
+    passes an input on to an output stays.
+
+    ```mlir
+    %1 = "onnx.Identity"(%0) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+    %2 = "onnx.Relu"(%1) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+    // becomes
+    %2 = "onnx.Relu"(%0) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+    ```
+  }];
+  let options = [
+    ListOption<"kinds", "kinds", "std::string",
+      "the operators to look at, all if empty">,
+  ];
+  let statistics = [
+    Statistic<"numRemoved", "removed-nodes", "Nodes removed">,
+    Statistic<"numJoined", "joined-transposes", "Transposes joined">,
+  ];
+}
+
 def FoldConstants : Pass<"onnx-fold-constants", "::mlir::ModuleOp"> {
   let summary = "compute what depends on constants only";
   let description = [{
@@ -99,33 +206,43 @@ def FoldConstants : Pass<"onnx-fold-constants", "::mlir::ModuleOp"> {
   ];
 }
 
-def RemoveNoOps : Pass<"onnx-remove-no-ops", "::mlir::ModuleOp"> {
-  let summary = "remove nodes that do nothing, and join transposes";
+def PlaceConstants : Pass<"onnx-place-constants", "::mlir::ModuleOp"> {
+  let summary = "put every constant before the first node that reads it";
   let description = [{
-    Removes Identity, Dropout that doesn't train, Pad by nothing, Cast to the
-    same type, Reshape, Flatten, Squeeze, Expand, Tile and Slice that change
-    nothing, Transpose in the given order, and so on: whatever its folder says
-    gives back an operand. Dimensions are compared as expressions. A Transpose
-    of a Transpose becomes one. An If of known condition gives way to its
-    branch.
-
-    An output keeps its name, which becomes that of the producer; a node that
-    passes an input on to an output stays.
+    The order in which a model's constants are read from a file. After it, a
+    model that is written, read and written again has the same bytes.
 
     ```mlir
-    %1 = "onnx.Identity"(%0) : (tensor<?x4xf32>) -> tensor<?x4xf32>
-    %2 = "onnx.Relu"(%1) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+    %b = onnx.Constant dense<2.0> : tensor<4xf32>
+    %a = onnx.Constant dense<1.0> : tensor<4xf32>
+    %1 = "onnx.Add"(%x, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %2 = "onnx.Add"(%1, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     // becomes
-    %2 = "onnx.Relu"(%0) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+    %a = onnx.Constant dense<1.0> : tensor<4xf32>
+    %1 = "onnx.Add"(%x, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %b = onnx.Constant dense<2.0> : tensor<4xf32>
+    %2 = "onnx.Add"(%1, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     ```
   }];
-  let options = [
-    ListOption<"kinds", "kinds", "std::string",
-      "the operators to look at, all if empty">,
-  ];
+}
+
+def MergeConstants : Pass<"onnx-merge-constants", "::mlir::ModuleOp"> {
+  let summary = "make one constant of equal ones";
+  let description = [{
+    Constants with the same type and elements become the first of them, under
+    its name. Those that are outputs stay.
+
+    ```mlir
+    %a = onnx.Constant {onnx_result_names = ["a"]} dense<1.0> : tensor<4xf32>
+    %b = onnx.Constant {onnx_result_names = ["b"]} dense<1.0> : tensor<4xf32>
+    %y = "onnx.Sum"(%x, %a, %b) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    // becomes
+    %a = onnx.Constant {onnx_result_names = ["a"]} dense<1.0> : tensor<4xf32>
+    %y = "onnx.Sum"(%x, %a, %a) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
   let statistics = [
-    Statistic<"numRemoved", "removed-nodes", "Nodes removed">,
-    Statistic<"numJoined", "joined-transposes", "Transposes joined">,
+    Statistic<"numMerged", "merged-constants", "Constants merged">,
   ];
 }
 
@@ -164,84 +281,30 @@ def FoldBatchNorm : Pass<"onnx-fold-batch-norm", "::mlir::ModuleOp"> {
   ];
 }
 
-def MergeConstants : Pass<"onnx-merge-constants", "::mlir::ModuleOp"> {
-  let summary = "make one constant of equal ones";
+def FusePad : Pass<"onnx-fuse-pad", "::mlir::ModuleOp"> {
+  let summary = "make paddings part of convolutions and poolings";
   let description = [{
-    Constants with the same type and elements become the first of them, under
-    its name. Those that are outputs stay.
+    A constant Pad of spatial dimensions becomes part of the `pads` of the one
+    op that reads it: zeros for Conv, and for AveragePool, which counts them
+    then; for MaxPool a number that can't win, which is the lowest one, or zero
+    after an op that gives no negative numbers. An op with `auto_pad` SAME, one
+    that counts its own padding otherwise, and windows that would lie in the
+    padding keep the Pad.
 
     ```mlir
-    %a = onnx.Constant {onnx_result_names = ["a"]} dense<1.0> : tensor<4xf32>
-    %b = onnx.Constant {onnx_result_names = ["b"]} dense<1.0> : tensor<4xf32>
-    %y = "onnx.Sum"(%x, %a, %b) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %1 = "onnx.Pad"(%x, %pads, %none, %none) {mode = "constant"} : (tensor<1x3x8x8xf32>, tensor<8xi64>, none, none) -> tensor<1x3x10x10xf32>
+    %y = "onnx.Conv"(%1, %w, %none) : (tensor<1x3x10x10xf32>, tensor<4x3x3x3xf32>, none) -> tensor<1x4x8x8xf32>
     // becomes
-    %a = onnx.Constant {onnx_result_names = ["a"]} dense<1.0> : tensor<4xf32>
-    %y = "onnx.Sum"(%x, %a, %a) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-    ```
-  }];
-  let statistics = [
-    Statistic<"numMerged", "merged-constants", "Constants merged">,
-  ];
-}
-
-def RemoveUnused : Pass<"onnx-remove-unused", "::mlir::ModuleOp"> {
-  let summary = "erase nodes and constants that no output depends on";
-  let description = [{
-    ```mlir
-    %w = onnx.Constant dense<1.0> : tensor<4xf32>
-    %1 = "onnx.Add"(%x, %w) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-    onnx.Return %x : tensor<4xf32>
-    // becomes
-    onnx.Return %x : tensor<4xf32>
+    %y = "onnx.Conv"(%x, %w, %none) {auto_pad = "NOTSET", pads = [1, 1, 1, 1]} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, none) -> tensor<1x4x8x8xf32>
     ```
   }];
   let options = [
-    Option<"constantsOnly", "constants-only", "bool", "false",
-      "erase unused constants, but no nodes">,
+    Option<"convOnly", "conv-only", "bool", "false",
+      "leave poolings as they are">,
   ];
   let statistics = [
-    Statistic<"numNodes", "removed-nodes", "Nodes removed">,
-    Statistic<"numConstants", "removed-constants", "Constants removed">,
-  ];
-}
-
-def PlaceConstants : Pass<"onnx-place-constants", "::mlir::ModuleOp"> {
-  let summary = "put every constant before the first node that reads it";
-  let description = [{
-    The order in which a model's constants are read from a file. After it, a
-    model that is written, read and written again has the same bytes.
-
-    ```mlir
-    %b = onnx.Constant dense<2.0> : tensor<4xf32>
-    %a = onnx.Constant dense<1.0> : tensor<4xf32>
-    %1 = "onnx.Add"(%x, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-    %2 = "onnx.Add"(%1, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-    // becomes
-    %a = onnx.Constant dense<1.0> : tensor<4xf32>
-    %1 = "onnx.Add"(%x, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-    %b = onnx.Constant dense<2.0> : tensor<4xf32>
-    %2 = "onnx.Add"(%1, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-    ```
-  }];
-}
-
-def FuseAdd : Pass<"onnx-fuse-add", "::mlir::ModuleOp"> {
-  let summary = "make sums with constants biases";
-  let description = [{
-    An Add or Sub of a constant per output channel (or of one number) becomes
-    part of the bias of the Conv, ConvTranspose or Gemm before it, if its
-    weights are constant and nothing else reads its result. The result keeps
-    the name of the sum, the node that of the contraction.
-
-    ```mlir
-    %1 = "onnx.Conv"(%x, %w, %none) {onnx_node_name = "c"} : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>, none) -> tensor<1x4x8x8xf32>
-    %y = "onnx.Add"(%1, %b) {onnx_result_names = ["y"]} : (tensor<1x4x8x8xf32>, tensor<4x1x1xf32>) -> tensor<1x4x8x8xf32>
-    // becomes
-    %y = "onnx.Conv"(%x, %w, %b2) {onnx_node_name = "c", onnx_result_names = ["y"]} : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
-    ```
-  }];
-  let statistics = [
-    Statistic<"numFused", "fused-sums", "Sums made biases">,
+    Statistic<"numConvs", "convolutions", "Paddings of convolutions">,
+    Statistic<"numPools", "poolings", "Paddings of poolings">,
   ];
 }
 
@@ -261,6 +324,26 @@ def FuseMul : Pass<"onnx-fuse-mul", "::mlir::ModuleOp"> {
   }];
   let statistics = [
     Statistic<"numFused", "fused-products", "Products made weights">,
+  ];
+}
+
+def FuseAdd : Pass<"onnx-fuse-add", "::mlir::ModuleOp"> {
+  let summary = "make sums with constants biases";
+  let description = [{
+    An Add or Sub of a constant per output channel (or of one number) becomes
+    part of the bias of the Conv, ConvTranspose or Gemm before it, if its
+    weights are constant and nothing else reads its result. The result keeps
+    the name of the sum, the node that of the contraction.
+
+    ```mlir
+    %1 = "onnx.Conv"(%x, %w, %none) {onnx_node_name = "c"} : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>, none) -> tensor<1x4x8x8xf32>
+    %y = "onnx.Add"(%1, %b) {onnx_result_names = ["y"]} : (tensor<1x4x8x8xf32>, tensor<4x1x1xf32>) -> tensor<1x4x8x8xf32>
+    // becomes
+    %y = "onnx.Conv"(%x, %w, %b2) {onnx_node_name = "c", onnx_result_names = ["y"]} : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>, tensor<4xf32>) -> tensor<1x4x8x8xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numFused", "fused-sums", "Sums made biases">,
   ];
 }
 
@@ -285,59 +368,6 @@ def DivToMul : Pass<"onnx-div-to-mul", "::mlir::ModuleOp"> {
   ];
   let statistics = [
     Statistic<"numChanged", "changed-divisions", "Divisions made products">,
-  ];
-}
-
-def MoveBytes : Pass<"onnx-move-bytes", "::mlir::ModuleOp"> {
-  let summary = "move quantized numbers as bytes";
-  let description = [{
-    An op that only moves numbers (Concat, Slice, Transpose, Resize to the
-    nearest, MaxPool, ...) does the same to quantized ones of one scale, and
-    reads and writes a quarter of the memory. A DequantizeLinear before it goes
-    behind it, where all operands have the same scale and zero point. A
-    QuantizeLinear behind a Concat goes before it, once for each operand. A
-    QuantizeLinear of what was dequantized with its own scale and zero point
-    changes nothing, and goes away. Scales are constants of one number.
-
-    ```mlir
-    %1 = "onnx.DequantizeLinear"(%a, %s, %z)
-    %2 = "onnx.DequantizeLinear"(%b, %s, %z)
-    %3 = "onnx.Concat"(%1, %2) {axis = 1 : si64}
-    %y = "onnx.QuantizeLinear"(%3, %s, %z)
-    // becomes
-    %y = "onnx.Concat"(%a, %b) {axis = 1 : si64}
-    ```
-  }];
-  let statistics = [
-    Statistic<"numFused", "moved-quantizers", "Quantizers moved or removed">,
-  ];
-}
-
-def Tabulate : Pass<"onnx-tabulate", "::mlir::ModuleOp"> {
-  let summary = "read functions of one byte from tables";
-  let description = [{
-    What lies between a quantized tensor and a quantizer is a function of a byte
-    if nodes that work element by element and constants of one element are all
-    there is. If computing it costs more than reading a table (Sigmoid, Erf,
-    Tanh, ...), it becomes `onnxq.lookup`. The table is what the same nodes make
-    of all 256 bytes; `onnx-fold-constants` computes it. Quantizers inside of
-    the function become part of it.
-
-    ```mlir
-    %1 = "onnx.DequantizeLinear"(%x, %xs, %xz)
-    %2 = "onnx.Sigmoid"(%1)
-    %y = "onnx.QuantizeLinear"(%2, %ys, %yz)
-    // becomes
-    %all = onnx.Constant dense<"0x000102..."> : tensor<256xui8>
-    %1 = "onnx.DequantizeLinear"(%all, %xs, %xz)
-    %2 = "onnx.Sigmoid"(%1)
-    %table = "onnx.QuantizeLinear"(%2, %ys, %yz)
-    %y = onnxq.lookup %x in %table
-    ```
-  }];
-  let dependentDialects = ["::onnxquant::onnxq::ONNXQDialect"];
-  let statistics = [
-    Statistic<"numTables", "tables", "Functions made tables">,
   ];
 }
 
@@ -379,41 +409,6 @@ def SplitGemm : Pass<"onnx-split-gemm", "::mlir::ModuleOp"> {
   ];
 }
 
-def PropagateLayout : Pass<"onnx-propagate-layout", "::mlir::ModuleOp"> {
-  let summary = "move transposes to where they cost least";
-  let description = [{
-    Ops between transposes compute in another order of dimensions if that saves
-    transposed bytes: axes, paddings and constants per channel are rewritten,
-    pairs of transposes cancel, and what is left stands where orders must
-    differ, mostly at the graph's inputs and outputs. What an op does to an
-    order is told by LayoutOpInterface.
-
-    The choice is the cheapest cut between ops that need one order and those
-    that need the other, so no transpose moves more bytes in all than before.
-    Where costs are equal, transposes move away from the ops that need them.
-    Transposes that move dimensions of size 1 only become reshapes.
-
-    ```mlir
-    %1 = "onnx.Transpose"(%0) {perm = [0, 3, 1, 2]} : (tensor<1x8x8x4xf32>) -> tensor<1x4x8x8xf32>
-    %2 = "onnx.Add"(%1, %c) : (tensor<1x4x8x8xf32>, tensor<4x1x1xf32>) -> tensor<1x4x8x8xf32>
-    %3 = "onnx.Softmax"(%2) {axis = 1 : si64} : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
-    %4 = "onnx.Transpose"(%3) {perm = [0, 2, 3, 1]} : (tensor<1x4x8x8xf32>) -> tensor<1x8x8x4xf32>
-    // becomes
-    %2 = "onnx.Add"(%0, %c2) : (tensor<1x8x8x4xf32>, tensor<1x1x1x4xf32>) -> tensor<1x8x8x4xf32>
-    %4 = "onnx.Softmax"(%2) {axis = 3 : si64} : (tensor<1x8x8x4xf32>) -> tensor<1x8x8x4xf32>
-    ```
-  }];
-  let dependentDialects = ["::onnxquant::onnx::ONNXDialect"];
-  let statistics = [
-    Statistic<"numMoved", "moved-nodes", "Nodes that compute in another order">,
-    Statistic<"numCancelled", "cancelled-transposes",
-      "Transposes fewer than before">,
-    Statistic<"numLeft", "left-transposes", "Transposes left">,
-    Statistic<"numBytesBefore", "bytes-before", "Bytes transposed before">,
-    Statistic<"numBytesAfter", "bytes-after", "Bytes transposed after">,
-  ];
-}
-
 def FuseTranspose : Pass<"onnx-fuse-transpose", "::mlir::ModuleOp"> {
   let summary = "let Gemm read transposed operands";
   let description = [{
@@ -428,33 +423,6 @@ def FuseTranspose : Pass<"onnx-fuse-transpose", "::mlir::ModuleOp"> {
   }];
   let statistics = [
     Statistic<"numFused", "fused-transposes", "Transposes made flags">,
-  ];
-}
-
-def FusePad : Pass<"onnx-fuse-pad", "::mlir::ModuleOp"> {
-  let summary = "make paddings part of convolutions and poolings";
-  let description = [{
-    A constant Pad of spatial dimensions becomes part of the `pads` of the one
-    op that reads it: zeros for Conv, and for AveragePool, which counts them
-    then; for MaxPool a number that can't win, which is the lowest one, or zero
-    after an op that gives no negative numbers. An op with `auto_pad` SAME, one
-    that counts its own padding otherwise, and windows that would lie in the
-    padding keep the Pad.
-
-    ```mlir
-    %1 = "onnx.Pad"(%x, %pads, %none, %none) {mode = "constant"} : (tensor<1x3x8x8xf32>, tensor<8xi64>, none, none) -> tensor<1x3x10x10xf32>
-    %y = "onnx.Conv"(%1, %w, %none) : (tensor<1x3x10x10xf32>, tensor<4x3x3x3xf32>, none) -> tensor<1x4x8x8xf32>
-    // becomes
-    %y = "onnx.Conv"(%x, %w, %none) {auto_pad = "NOTSET", pads = [1, 1, 1, 1]} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, none) -> tensor<1x4x8x8xf32>
-    ```
-  }];
-  let options = [
-    Option<"convOnly", "conv-only", "bool", "false",
-      "leave poolings as they are">,
-  ];
-  let statistics = [
-    Statistic<"numConvs", "convolutions", "Paddings of convolutions">,
-    Statistic<"numPools", "poolings", "Paddings of poolings">,
   ];
 }
 
@@ -485,31 +453,6 @@ def RecognizeHardSwish : Pass<"onnx-recognize-hard-swish", "::mlir::ModuleOp"> {
   ];
 }
 
-def RecognizeGelu : Pass<"onnx-recognize-gelu", "::mlir::ModuleOp"> {
-  let summary = "find Gelu in its parts";
-  let description = [{
-    x * (1 + erf(x / sqrt(2))) / 2, and the form with tanh and the cube, with
-    factors in any order, become one node of opset 20.
-
-    ```mlir
-    %1 = "onnx.Div"(%x, %sqrt2) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
-    %2 = "onnx.Erf"(%1) : (tensor<8xf32>) -> tensor<8xf32>
-    %3 = "onnx.Add"(%2, %one) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
-    %4 = "onnx.Mul"(%x, %3) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
-    %y = "onnx.Mul"(%4, %half) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
-    // becomes
-    %y = "onnx.Gelu"(%x) {approximate = "none"} : (tensor<8xf32>) -> tensor<8xf32>
-    ```
-  }];
-  let options = [
-    Option<"maxOpset", "max-opset", "int64_t", "0",
-      "make no node that this opset doesn't have; 0 is any">,
-  ];
-  let statistics = [
-    Statistic<"numFound", "gelus", "Gelu found">,
-  ];
-}
-
 def RecognizeSigmoid : Pass<"onnx-recognize-sigmoid", "::mlir::ModuleOp"> {
   let summary = "find Sigmoid, Softplus and Mish in their parts";
   let description = [{
@@ -533,6 +476,31 @@ def RecognizeSigmoid : Pass<"onnx-recognize-sigmoid", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numSigmoids", "sigmoids", "Sigmoid found">,
     Statistic<"numOthers", "others", "Softplus or Mish found">,
+  ];
+}
+
+def RecognizeGelu : Pass<"onnx-recognize-gelu", "::mlir::ModuleOp"> {
+  let summary = "find Gelu in its parts";
+  let description = [{
+    x * (1 + erf(x / sqrt(2))) / 2, and the form with tanh and the cube, with
+    factors in any order, become one node of opset 20.
+
+    ```mlir
+    %1 = "onnx.Div"(%x, %sqrt2) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+    %2 = "onnx.Erf"(%1) : (tensor<8xf32>) -> tensor<8xf32>
+    %3 = "onnx.Add"(%2, %one) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+    %4 = "onnx.Mul"(%x, %3) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %y = "onnx.Mul"(%4, %half) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+    // becomes
+    %y = "onnx.Gelu"(%x) {approximate = "none"} : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let options = [
+    Option<"maxOpset", "max-opset", "int64_t", "0",
+      "make no node that this opset doesn't have; 0 is any">,
+  ];
+  let statistics = [
+    Statistic<"numFound", "gelus", "Gelu found">,
   ];
 }
 
@@ -567,60 +535,42 @@ def RecognizeLayerNorm : Pass<"onnx-recognize-layer-norm", "::mlir::ModuleOp"> {
   ];
 }
 
-def DynamicBatch : Pass<"onnx-dynamic-batch", "::mlir::ModuleOp"> {
-  let summary = "make the batch a named dimension";
+def ResolveBranches : Pass<"onnx-resolve-branches", "::mlir::ModuleOp"> {
+  let summary = "make ranks known that depend on the branch of an If";
   let description = [{
-    The first dimension of every input becomes the named dimension. A Reshape
-    to constant dimensions that holds the old batch copies or infers it, where
-    that follows from the dimensions. The model is refused where a Reshape
-    fixes the batch otherwise, where inputs have different batches, where an
-    output lacks the batch, and where two samples at once don't fit.
+    An If of a known condition is replaced by its branch. Where the branches of
+    any other If give a value of different ranks, what follows is moved into
+    both branches: there the rank is known, and questions that the model asks
+    about it are answered. A branch that cannot be run for the shapes at hand
+    ends in a check that fails with the reason.
 
     ```mlir
-    func.func @main_graph(%x: tensor<1x8xf32>) -> tensor<1x2x4xf32> {
-      %s = onnx.Constant dense<[1, 2, 4]> : tensor<3xi64>
-      %y = "onnx.Reshape"(%x, %s) : (tensor<1x8xf32>, tensor<3xi64>) -> tensor<1x2x4xf32>
-      onnx.Return %y : tensor<1x2x4xf32>
-    }
+    %r = "onnx.If"(%c) ({
+      %s = "onnx.Squeeze"(%x, %axes) : (tensor<?x8x?xf32>, tensor<1xi64>) -> tensor<?x8xf32>
+      onnx.Yield %s : tensor<?x8xf32>
+    }, {
+      onnx.Yield %x : tensor<?x8x?xf32>
+    }) : (tensor<i1>) -> tensor<*xf32>
+    %y = "onnx.Relu"(%r) : (tensor<*xf32>) -> tensor<*xf32>
     // becomes
-    func.func @main_graph(%x: tensor<?x8xf32> {onnx.dim_params = "0:N"}) -> (tensor<?x2x4xf32> {onnx.dim_params = "0:N"}) {
-      %s = onnx.Constant dense<[0, 2, 4]> : tensor<3xi64>
-      %y = "onnx.Reshape"(%x, %s) {onnx_dim_params = ["0:N"]} : (tensor<?x8xf32>, tensor<3xi64>) -> tensor<?x2x4xf32>
-      onnx.Return %y : tensor<?x2x4xf32>
-    }
+    %y = "onnx.If"(%c) ({
+      %s = "onnx.Squeeze"(%x, %axes) : (tensor<?x8x?xf32>, tensor<1xi64>) -> tensor<?x8xf32>
+      %t = "onnx.Relu"(%s) : (tensor<?x8xf32>) -> tensor<?x8xf32>
+      onnx.Yield %t : tensor<?x8xf32>
+    }, {
+      %t = "onnx.Relu"(%x) : (tensor<?x8x?xf32>) -> tensor<?x8x?xf32>
+      onnx.Yield %t : tensor<?x8x?xf32>
+    }) : (tensor<i1>) -> tensor<*xf32>
     ```
   }];
-  let options = [
-    Option<"name", "name", "std::string", "\"N\"",
-      "the name of the dimension">,
-  ];
+  let dependentDialects = ["::onnxquant::onnx::ONNXDialect",
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::ub::UBDialect"];
   let statistics = [
-    Statistic<"numReshapes", "opened-reshapes", "Reshapes that follow the batch">,
+    Statistic<"numTaken", "taken", "Branches that are always taken">,
+    Statistic<"numSunk", "sunk", "Branches that what follows was moved into">,
+    Statistic<"numCut", "cut", "Branches that can't be run">,
   ];
 }
 
-def OpenSlices : Pass<"onnx-open-slices", "::mlir::ModuleOp"> {
-  let summary = "take very large ends of slices to mean no end";
-  let description = [{
-    Exporters write an end that is never reached as some large number. Ends of
-    `bound` or more become the largest of 64 bits, those of -bound or less the
-    smallest, so that shape inference doesn't take them for a limit.
-
-    ```mlir
-    %e = onnx.Constant dense<100000> : tensor<1xi64>
-    %y = "onnx.Slice"(%x, %s, %e, %axes, %none) : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<?xf32>
-    // becomes
-    %e = onnx.Constant dense<9223372036854775807> : tensor<1xi64>
-    %y = "onnx.Slice"(%x, %s, %e, %axes, %none) : (tensor<?xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, none) -> tensor<?xf32>
-    ```
-  }];
-  let options = [
-    Option<"bound", "bound", "int64_t", "2147483647",
-      "the smallest number that means no end">,
-  ];
-  let statistics = [
-    Statistic<"numOpened", "opened-slices", "Slices without an end">,
-  ];
-}
-
-#endif // ONNXQUANT_TRANSFORMS_PASSES_TD
+#endif // ONNXQUANT_TRANSFORMS_PREPROCESS_PASSES_TD

@@ -1,11 +1,13 @@
 // A pass that applies patterns of one kind and counts what they did.
 
-#ifndef ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_PATTERNPASS_H
-#define ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_PATTERNPASS_H
+#ifndef ONNXQUANT_TRANSFORMS_UTILS_PATTERNPASS_H
+#define ONNXQUANT_TRANSFORMS_UTILS_PATTERNPASS_H
 
-#include "Rewriting.h"
+#include "OnnxQuant/Transforms/Utils/Rewriting.h"
 
-namespace onnxquant::preprocess {
+namespace onnxquant::rewriting {
+
+using namespace rewriting;
 
 /// `Base` is what TableGen declares, with the statistic `numFused`. `Derived`
 /// says what it does to a model in `done`, and adds its patterns, which count
@@ -33,6 +35,6 @@ private:
   int64_t count = 0;
 };
 
-} // namespace onnxquant::preprocess
+} // namespace onnxquant::rewriting
 
-#endif // ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_PATTERNPASS_H
+#endif // ONNXQUANT_TRANSFORMS_UTILS_PATTERNPASS_H

@@ -1,14 +1,14 @@
 // What the preprocessing passes share: constants read and made, names handed
 // on, patterns applied, and counts reported.
 
-#ifndef ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_REWRITING_H
-#define ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_REWRITING_H
+#ifndef ONNXQUANT_TRANSFORMS_UTILS_REWRITING_H
+#define ONNXQUANT_TRANSFORMS_UTILS_REWRITING_H
 
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 
-namespace onnxquant::preprocess {
+namespace onnxquant::rewriting {
 
 //===----------------------------------------------------------------------===//
 // Constants
@@ -141,6 +141,6 @@ llvm::LogicalResult applyPatterns(mlir::ModuleOp module,
 void addToReport(mlir::ModuleOp module, llvm::StringRef pass,
                  llvm::StringRef what, int64_t count);
 
-} // namespace onnxquant::preprocess
+} // namespace onnxquant::rewriting
 
-#endif // ONNXQUANT_LIB_TRANSFORMS_PREPROCESS_REWRITING_H
+#endif // ONNXQUANT_TRANSFORMS_UTILS_REWRITING_H

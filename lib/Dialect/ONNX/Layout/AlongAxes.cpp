@@ -1,7 +1,7 @@
 // Layouts of ops along axes: Concat, Split, Softmax and the like, reductions
 // and global poolings. The axes move to where their dimensions are stored.
 
-#include "Models.h"
+#include "OnnxQuant/Dialect/ONNX/LayoutModels.h"
 #include "OnnxQuant/Dialect/ONNX/PlaceOrder.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 // where the dimensions are stored; lists per axis stay as they are, for the
 // axes are listed with them.
 
-#include "Models.h"
+#include "OnnxQuant/Dialect/ONNX/LayoutModels.h"
 #include "OnnxQuant/Dialect/ONNX/ShapeRules.h"
 
 using namespace mlir;

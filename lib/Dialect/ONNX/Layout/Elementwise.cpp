@@ -2,7 +2,7 @@
 // An operand that broadcasts is brought to full rank first, which is free where
 // it has at most one dimension that isn't 1, or is constant.
 
-#include "Models.h"
+#include "OnnxQuant/Dialect/ONNX/LayoutModels.h"
 
 using namespace mlir;
 using namespace onnxquant::onnx;

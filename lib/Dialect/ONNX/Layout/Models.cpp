@@ -1,7 +1,6 @@
 // Registration of the models of LayoutOpInterface, and what they share.
 
-#include "Models.h"
-#include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
+#include "OnnxQuant/Dialect/ONNX/LayoutModels.h"
 #include "mlir/IR/DialectRegistry.h"
 
 using namespace mlir;
@@ -20,9 +19,6 @@ void onnxquant::onnx::registerLayoutModels(DialectRegistry &registry) {
     attachDataMovement(*context);
     attachReshaping(*context);
     attachQuantized(*context);
-  });
-  registry.addExtension(+[](MLIRContext *context, onnxq::ONNXQDialect *) {
-    attachObservers(*context);
   });
 }
 

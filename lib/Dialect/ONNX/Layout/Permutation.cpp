@@ -1,6 +1,6 @@
 // Arithmetic of permutations, and tensors in another order.
 
-#include "Models.h"
+#include "OnnxQuant/Dialect/ONNX/LayoutModels.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include <cstring>
 #include <numeric>

@@ -1,7 +1,7 @@
 // Layouts of quantizers and of quantized poolings. A scale per index moves with
 // its axis, one per block with the whole order; poolings know two orders.
 
-#include "Models.h"
+#include "OnnxQuant/Dialect/ONNX/LayoutModels.h"
 
 using namespace mlir;
 using namespace onnxquant::onnx;

@@ -5,7 +5,7 @@
 // elements before and after. Runs may change places as a whole; dimensions of
 // size 1 may stand anywhere.
 
-#include "Models.h"
+#include "OnnxQuant/Dialect/ONNX/LayoutModels.h"
 #include "OnnxQuant/Dialect/ONNX/ShapeRules.h"
 
 using namespace mlir;

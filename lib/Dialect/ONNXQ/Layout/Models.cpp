@@ -1,7 +1,7 @@
 // Layouts of observers: what is counted doesn't depend on the order, but for
 // the channels, whose axis moves. And of tables, which work element by element.
 
-#include "Models.h"
+#include "OnnxQuant/Dialect/ONNX/LayoutModels.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 
 using namespace mlir;
@@ -51,7 +51,9 @@ struct LookupModel : public Base<LookupModel, onnxq::LookupOp> {
 
 } // namespace
 
-void onnxquant::onnx::layout::attachObservers(MLIRContext &context) {
-  onnxq::ObserveOp::attachInterface<ObserveModel>(context);
-  onnxq::LookupOp::attachInterface<LookupModel>(context);
+void onnxquant::onnxq::registerLayoutModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, ONNXQDialect *) {
+    ObserveOp::attachInterface<ObserveModel>(*context);
+    LookupOp::attachInterface<LookupModel>(*context);
+  });
 }
