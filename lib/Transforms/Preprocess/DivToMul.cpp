@@ -15,7 +15,6 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
-using namespace onnxquant::preprocess;
 using namespace onnxquant::rewriting;
 
 /// Whether a number is a power of two, so that dividing by it is exact.

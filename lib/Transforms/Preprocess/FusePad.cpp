@@ -18,7 +18,6 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
-using namespace onnxquant::preprocess;
 using namespace onnxquant::rewriting;
 
 /// What a Pad adds around the spatial dimensions: beginnings, then ends. None

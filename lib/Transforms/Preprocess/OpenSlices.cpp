@@ -14,7 +14,6 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
-using namespace onnxquant::preprocess;
 using namespace onnxquant::rewriting;
 
 namespace {

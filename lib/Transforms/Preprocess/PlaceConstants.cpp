@@ -16,7 +16,6 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
-using namespace onnxquant::preprocess;
 using namespace onnxquant::rewriting;
 
 /// Moves a block's constants. Going through the readers in order, each takes

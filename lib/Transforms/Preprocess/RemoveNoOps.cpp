@@ -15,7 +15,6 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnx;
-using namespace onnxquant::preprocess;
 using namespace onnxquant::rewriting;
 
 /// Whether an op that keeps the order of elements keeps the dimensions too:

@@ -201,10 +201,10 @@ void rewriting::inheritResults(Operation *op, Operation *last) {
   }
 }
 
-Operation *preprocess::createInPlaceOf(PatternRewriter &rewriter,
-                                       StringRef opName, Operation *last,
-                                       ValueRange operands,
-                                       ArrayRef<NamedAttribute> attrs) {
+Operation *rewriting::createInPlaceOf(PatternRewriter &rewriter,
+                                      StringRef opName, Operation *last,
+                                      ValueRange operands,
+                                      ArrayRef<NamedAttribute> attrs) {
   rewriter.setInsertionPoint(last);
   OperationState state(last->getLoc(), opName, operands,
                        last->getResult(0).getType(), attrs);
