@@ -3,10 +3,8 @@
 // Enters: a bufferized graph, before its buffers have places. Leaves: a graph
 // that calls private functions (`onnxq.kernel`), one for each distinct
 // computation. What differs between two uses of one computation - weights,
-// buffers, places in a buffer, open sizes - are arguments; so are the lengths
-// and factors of elementwise work of which there are several.
+// buffers, offsets in a buffer, dynamic dimensions - are arguments.
 
-#include "AlikeWork.h"
 #include "OnnxQuant/Dialect/ONNX/NodeName.h"
 #include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Transforms/Codegen/Passes.h"
@@ -35,7 +33,7 @@ struct OutlineKernels
   void runOnOperation() override;
 
 private:
-  void outline(Operation *op, ArrayRef<Value> open, SymbolTable &symbols);
+  void outline(Operation *op, SymbolTable &symbols);
 
   /// The functions by their text.
   llvm::StringMap<func::FuncOp> known;
@@ -126,10 +124,9 @@ static std::string textOf(func::FuncOp function) {
   return text;
 }
 
-void OutlineKernels::outline(Operation *op, ArrayRef<Value> open,
-                             SymbolTable &symbols) {
+void OutlineKernels::outline(Operation *op, SymbolTable &symbols) {
   ImplicitLocOpBuilder caller(op->getLoc(), op);
-  Outlined outlined = copyToFunction(op, caller, open);
+  Outlined outlined = copyToFunction(op, caller);
   func::FuncOp function = outlined.function;
   auto [it, isNew] = known.try_emplace(textOf(function), function);
   if (isNew) {
@@ -154,7 +151,6 @@ void OutlineKernels::runOnOperation() {
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isExternal() && !function->hasAttr(kernelAttr))
       collectWork(function.getBody().front(), /*isInLoop=*/false, work);
-  OpenConstants open = openAlike(work);
   for (Operation *op : work)
-    outline(op, open[op], symbols);
+    outline(op, symbols);
 }

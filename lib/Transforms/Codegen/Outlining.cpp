@@ -134,7 +134,7 @@ public:
     body.setInsertionPointToStart(&result.function.getBody().front());
   }
 
-  void make(ArrayRef<Captured> captured, ArrayRef<Value> open);
+  void make(ArrayRef<Captured> captured);
   Outlined result;
 
 private:
@@ -196,11 +196,11 @@ Value FunctionMaker::takeBuffer(const Captured &buffer, bool isAlone) {
                                            steps);
 }
 
-void FunctionMaker::make(ArrayRef<Captured> captured, ArrayRef<Value> open) {
+void FunctionMaker::make(ArrayRef<Captured> captured) {
   IRMapping mapping;
   for (const Captured &entry : captured) {
     Value inside;
-    if (isConstant(entry.value) && !llvm::is_contained(open, entry.value))
+    if (isConstant(entry.value))
       inside = body.clone(*entry.value.getDefiningOp())->getResult(0);
     else if (isa<MemRefType>(entry.value.getType()))
       inside = takeBuffer(entry, isOnItsOwn(entry, captured));
@@ -221,9 +221,9 @@ void FunctionMaker::make(ArrayRef<Captured> captured, ArrayRef<Value> open) {
   function->setAttr("passthrough", body.getStrArrayAttr({"noinline"}));
 }
 
-Outlined onnxquant::copyToFunction(Operation *op, ImplicitLocOpBuilder &caller,
-                                   ArrayRef<Value> open) {
+Outlined onnxquant::copyToFunction(Operation *op,
+                                   ImplicitLocOpBuilder &caller) {
   FunctionMaker maker(op, caller);
-  maker.make(collectCaptured(op), open);
+  maker.make(collectCaptured(op));
   return maker.result;
 }

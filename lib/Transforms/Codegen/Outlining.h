@@ -34,9 +34,9 @@ struct Outlined {
 /// Copies an op without results into a kernel function. Pointers of buffers
 /// that don't overlap with another that the op writes are `llvm.noalias`.
 /// `caller` stands where the function will be called. Constants that the op
-/// uses are the function's own, unless they are among `open`.
-Outlined copyToFunction(mlir::Operation *op, mlir::ImplicitLocOpBuilder &caller,
-                        llvm::ArrayRef<mlir::Value> open = {});
+/// uses are the function's own.
+Outlined copyToFunction(mlir::Operation *op,
+                        mlir::ImplicitLocOpBuilder &caller);
 
 } // namespace onnxquant
 

@@ -16,8 +16,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "llvm/Support/Debug.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/Debug.h"
 #include <cstring>
 
 #define DEBUG_TYPE "onnxq-pack-weights"
