@@ -13,7 +13,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 packages=(
-  clang-22 clang-format-22 lld-22 libclang-rt-22-dev libomp-22-dev
+  clang-22 clang-format-22 clang-tidy-22 lld-22 libclang-rt-22-dev libomp-22-dev
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
   gcc g++ binutils file cmake ninja-build ccache ca-certificates
   libprotobuf-dev protobuf-compiler libflatbuffers-dev flatbuffers-compiler

@@ -7,6 +7,7 @@ ROOT is walked (build folders and .git left out), so that a check also runs on
 a source archive and on the small trees of the lint tests.
 """
 
+import json
 import os
 import re
 import shutil
@@ -167,9 +168,47 @@ def includes(root):
                     yield f"{path}:{number}: includes by a path that leaves {folder}"
 
 
+# clang-tidy takes seconds for each file: only what was changed is looked at, and
+# of a large change the first files.
+MOST_TIDIED = 8
+
+
+def changed_sources(root):
+    """Sources that the last commit or the checkout changed; none outside of a repository."""
+    paths = set()
+    for range_ in (["HEAD"], ["HEAD~1", "HEAD"]):
+        result = subprocess.run(
+            ["git", "diff", "--name-only", "--diff-filter=d", *range_], cwd=root, capture_output=True, text=True
+        )
+        paths.update(result.stdout.split())
+    return sorted(path for path in paths if path.endswith(".cpp") and path.startswith(("lib/", "tools/")))
+
+
+def clang_tidy(root):
+    """What clang-tidy says of changed files, with the flags of ROOT's build folder."""
+    tool = shutil.which("clang-tidy-22")
+    database = os.path.join(os.environ.get("ONNXQUANT_BUILD", os.path.join(root, "build")), "compile_commands.json")
+    if not tool or not os.path.exists(database):
+        yield "clang-tidy-22 is not installed" if not tool else f"{database} is missing: build first"
+        return
+    with open(database, encoding="utf-8") as file:
+        known = {os.path.realpath(entry["file"]) for entry in json.load(file)}
+    real = os.path.realpath(root)
+    paths = [path for path in changed_sources(root) if os.path.join(real, path) in known][:MOST_TIDIED]
+    if not paths:
+        return
+    command = [tool, "--quiet", "-p", os.path.dirname(database), *paths]
+    result = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    own = re.compile(rf"^{re.escape(real)}/(\S+:\d+:\d+: (?:warning|error): .*)", re.M)
+    yield from dict.fromkeys(own.findall(result.stdout))
+    if result.returncode and not own.search(result.stdout):
+        yield result.stderr.strip() or result.stdout.strip()
+
+
 CHECKS = {
     "check-lines": check_lines,
     "clang-format": clang_format,
+    "clang-tidy": clang_tidy,
     "hosts": hosts,
     "includes": includes,
     "length": length,

@@ -1,4 +1,8 @@
-// Depthwise convolutions of bytes on x86: two rows of taps at a time.
+// Depthwise int8 convolutions on x86, two rows of taps at a time:
+//
+//   vpmaddwd   acc[c] += in[y, c] * w[0, c] + in[y + 1, c] * w[1, c]
+//
+// Tiles are columns of one row by 16 channels (32 with AVX-512).
 //
 // The elements of two rows alternate, in 16 bits, and one instruction adds the
 // products of both. A row that is left takes two columns at a time, with which

@@ -1,5 +1,8 @@
-// Depthwise convolutions on processors with 32 vector registers: the weights of
-// all taps stay in registers while a tile goes down the rows.
+// Depthwise convolutions with stride 1 on AArch64 and RISC-V, which have 32
+// vector registers: the weights of all taps stay there while a tile goes down
+// the rows.
+//
+//   fmla, mla, smlal, vfmacc, vwmacc   acc[y - i][c] += in[y, c] * w[i, c]
 //
 // A row of the input is read once. Its elements are the last row of taps for
 // one row of the output, the one before for the next, and so on: that many rows

@@ -1,5 +1,11 @@
-// Windows that keep channels apart: several columns of a row at a time, a
-// vector of channels each.
+// Windows that keep channels apart (depthwise convolutions, pooling), on every
+// target:
+//
+//   out[y, x, c] = reduce over i, j of in[sy * y + i, sx * x + j, c] (* w[i, j,
+//   c])
+//
+// Tiles are several columns of a row, a vector of channels each; sums are fused
+// multiply-adds, maxima the target's.
 //
 // Blocks of rows (of the last spatial dimension but one) and of channels are
 // independent steps. Columns are cut into tiles: those at the edges leave out

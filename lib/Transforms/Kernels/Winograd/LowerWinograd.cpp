@@ -1,5 +1,10 @@
-// Convolutions of 3x3 by Winograd's transform, in blocks of tiles: see
-// Winograd.h.
+// Convolutions of 3x3 by Winograd's transform, in blocks of tiles of 2x2 or 4x4
+// outputs (Winograd.h):
+//
+//   Y = At * (sum over channels of (G * w * Gt) .* (Bt * d * B)) * A
+//
+// by vfmadd231ps and its like for floats, vpmaddwd for int8, in register tiles
+// as those of plain products.
 //
 // A block's input is transformed into memory on the stack that stays in the
 // second level of cache, [numbers][tiles][channels]. Then, panel by panel,

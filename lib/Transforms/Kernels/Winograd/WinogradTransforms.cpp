@@ -1,5 +1,5 @@
-// What Winograd's transform computes besides products: of a tile's input, and
-// from products back to places of the output.
+// What Winograd's transform computes besides products: Bt * d * B of a tile's
+// input d, and At * p * A of its products p.
 
 #include "WinogradLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
