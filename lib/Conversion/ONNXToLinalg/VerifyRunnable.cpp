@@ -14,6 +14,7 @@ namespace onnxquant {
 
 using namespace mlir;
 using namespace onnxquant;
+using namespace onnxquant::lowering;
 namespace ir = onnxquant::onnx;
 
 namespace {
