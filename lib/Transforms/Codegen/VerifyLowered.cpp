@@ -39,15 +39,16 @@ namespace {
 struct VerifyLowered
     : public onnxquant::impl::VerifyLoweredBase<VerifyLowered> {
   void runOnOperation() override {
-    WalkResult result = getOperation().walk([](Operation *op) {
-      if (isLowered(op))
-        return WalkResult::advance();
-      InFlightDiagnostic error =
-          op->emitOpError("is left where loops over buffers are expected");
-      if (std::string node = nodeOf(op); !node.empty())
-        error << "; it computes node '" << node << "'";
-      return WalkResult::interrupt();
-    });
+    WalkResult result =
+        getOperation().walk<WalkOrder::PreOrder>([](Operation *op) {
+          if (isLowered(op))
+            return WalkResult::advance();
+          InFlightDiagnostic error =
+              op->emitOpError("is left where loops over buffers are expected");
+          if (std::string node = nodeOf(op); !node.empty())
+            error << "; it computes node '" << node << "'";
+          return WalkResult::interrupt();
+        });
     if (result.wasInterrupted())
       signalPassFailure();
   }
