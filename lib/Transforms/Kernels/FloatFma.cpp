@@ -29,6 +29,7 @@ public:
                                               gemm.packing.getNr() / lanes)),
         stepsOfVector(target.arch == TargetInfo::Arch::AArch64 ? lanes : 1) {
     hints.prefetchedLines = isPacked ? tuning::prefetchedLines : 0;
+    hints.hasShortTiles = true;
     hints.blocksK = isPacked;
   }
 

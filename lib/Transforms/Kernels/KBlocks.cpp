@@ -114,9 +114,11 @@ void KBlockedGrid::emitBlock(Value group, const RowTiles &tiles,
         Tile tile = {{}, group, b.add(firstPanel, panel), {}, 0, columns};
         Value kept = b.add(b.mul(panel, most), i);
         prefetchNext(tile, block, b.add(panel, 1), panels, i);
-        tile.m = grid.getFirstRow(tiles, b.add(firstTile, i));
-        tile.rows = tiles.rows;
-        emitPart(tile, block, b.mul(kept, tileFloats));
+        grid.emitRows(tiles, b.add(firstTile, i), [&](Value m, int64_t count) {
+          tile.m = m;
+          tile.rows = count;
+          emitPart(tile, block, b.mul(kept, tileFloats));
+        });
       });
     });
   });

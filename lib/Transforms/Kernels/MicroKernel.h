@@ -44,6 +44,8 @@ struct GridHints {
   /// Whether tiles of a narrow last panel have twice as many rows, without
   /// which accumulators would wait for each other.
   bool growsNarrowTiles = false;
+  /// Whether tiles of a row less take less time.
+  bool hasShortTiles = false;
   /// Whether k is cut into blocks where B is larger than the caches.
   bool blocksK = false;
 };

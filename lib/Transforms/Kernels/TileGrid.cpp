@@ -38,12 +38,37 @@ void TileGrid::emit() {
   emitColumns(1);
 }
 
+/// As many tiles as tall ones would be, some of them a row shorter: no row is
+/// computed twice. That is a second form of the kernel, which few rows aren't
+/// worth.
 RowTiles TileGrid::coverRows(int64_t rows) {
-  return {rows, b.ceilDiv(gemm.m, b.index(rows))};
+  RowTiles tiles = {rows, b.ceilDiv(gemm.m, b.index(rows)), std::nullopt};
+  std::optional<int64_t> all = KernelBuilder::known(gemm.m);
+  if (!all || !kernel.getHints().hasShortTiles)
+    return tiles;
+  int64_t count = llvm::divideCeil(*all, rows);
+  if ((count * rows - *all) * tuning::worthRows < *all)
+    return tiles;
+  tiles.rows = llvm::divideCeil(*all, count);
+  if (int64_t shorter = count * tiles.rows - *all)
+    tiles.tall = count - shorter;
+  return tiles;
 }
 
-Value TileGrid::getFirstRow(const RowTiles &tiles, Value tile) {
-  return b.min(b.mul(tile, tiles.rows), b.sub(gemm.m, b.index(tiles.rows)));
+void TileGrid::emitRows(const RowTiles &tiles, Value tile,
+                        function_ref<void(Value, int64_t)> body) {
+  Value row = b.mul(tile, tiles.rows);
+  if (!tiles.tall)
+    return body(b.min(row, b.sub(gemm.m, b.index(tiles.rows))), tiles.rows);
+  Value tall = b.index(*tiles.tall);
+  Value isTall =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, tile, tall);
+  auto branch = scf::IfOp::create(b, isTall, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenYield());
+  body(row, tiles.rows);
+  b.setInsertionPoint(branch.elseYield());
+  body(b.add(b.mul(tile, tiles.rows - 1), tall), tiles.rows - 1);
 }
 
 /// The rows of a tile of the last panel, which has so many columns, where those
@@ -140,9 +165,11 @@ void TileGrid::emitPanels(int64_t rows, Value panels, Value firstPanel,
                     gemm.packing.getPanelSize(), at[3], tilesOfBlock,
                     gemm.packing.getDepth() / gemm.run,
                     kernel.countTurns(gemm.run));
-    tile.m = getFirstRow(tiles, number);
-    tile.rows = tiles.rows;
-    emitTile(tile);
+    emitRows(tiles, number, [&](Value m, int64_t count) {
+      tile.m = m;
+      tile.rows = count;
+      emitTile(tile);
+    });
   });
 }
 

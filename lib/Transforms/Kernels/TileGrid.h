@@ -16,10 +16,13 @@
 
 namespace onnxquant::kernels {
 
-/// How tiles cover all rows: all have as many, and the last one begins earlier.
+/// How tiles cover all rows: the first `tall` of `count` have `rows` rows, the
+/// others one less. Without `tall` all have as many, and the last one begins
+/// earlier.
 struct RowTiles {
   int64_t rows;
   mlir::Value count;
+  std::optional<int64_t> tall;
 };
 
 class TileGrid {
@@ -31,8 +34,10 @@ public:
 
   /// Tiles of up to `rows` rows.
   RowTiles coverRows(int64_t rows);
-  /// The first row of the tile with number `tile`.
-  mlir::Value getFirstRow(const RowTiles &tiles, mlir::Value tile);
+  /// Emits the tile with number `tile`: `body` gets its first row and how many
+  /// it has.
+  void emitRows(const RowTiles &tiles, mlir::Value tile,
+                llvm::function_ref<void(mlir::Value, int64_t)> body);
 
 private:
   void emitColumns(int64_t rows);

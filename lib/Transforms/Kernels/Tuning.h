@@ -69,6 +69,9 @@ inline constexpr int64_t amxLeastSaved = 16;
 
 /// Tiles of a thread that takes rows of its own: another may have one less.
 inline constexpr int64_t tilesOfThread = 16;
+/// One row in so many that isn't computed twice is worth a second form of the
+/// kernel.
+inline constexpr int64_t worthRows = 64;
 /// The most that the slowest thread may do more than the others.
 inline constexpr double mostUnevenShare = 1.15;
 /// Cache lines of the next panel that a tile prefetches at most: of floats, of
