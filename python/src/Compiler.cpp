@@ -96,19 +96,36 @@ static std::string describeModule(ModuleOp module) {
     nodes.push_back(llvm::json::Array{name ? name.str() : "",
                                       op->getName().stripDialect().str()});
   });
-  return toText(llvm::json::Object{{"graph", info.graphName},
-                                   {"producer", info.producer},
-                                   {"ir_version", info.irVersion},
-                                   {"opsets", std::move(opsets)},
-                                   {"inputs", describe(info.inputs)},
-                                   {"outputs", describe(info.outputs)},
-                                   {"ops", std::move(ops)},
-                                   {"node_count", info.numNodes},
-                                   {"parameters", info.parameters},
-                                   {"parameter_bytes", info.parameterBytes},
-                                   {"macs", info.macs},
-                                   {"uncounted", info.numUncounted},
-                                   {"nodes", std::move(nodes)}});
+  auto text = [&](StringRef name) {
+    auto attribute = module->getAttrOfType<StringAttr>(name);
+    return attribute ? attribute.str() : std::string();
+  };
+  llvm::json::Object metadata;
+  if (auto entries = module->getAttrOfType<ArrayAttr>("onnx.metadata"))
+    for (auto pair : entries.getAsRange<ArrayAttr>())
+      metadata[cast<StringAttr>(pair[0]).getValue()] =
+          cast<StringAttr>(pair[1]).getValue();
+  auto version = module->getAttrOfType<IntegerAttr>("onnx.model_version");
+  return toText(
+      llvm::json::Object{{"graph", info.graphName},
+                         {"producer", info.producer},
+                         {"producer_name", text("onnx.producer_name")},
+                         {"domain", text("onnx.domain")},
+                         {"description", text("onnx.doc_string")},
+                         {"graph_description", text("onnx.graph_doc_string")},
+                         {"model_version", version ? version.getInt() : 0},
+                         {"metadata", std::move(metadata)},
+                         {"ir_version", info.irVersion},
+                         {"opsets", std::move(opsets)},
+                         {"inputs", describe(info.inputs)},
+                         {"outputs", describe(info.outputs)},
+                         {"ops", std::move(ops)},
+                         {"node_count", info.numNodes},
+                         {"parameters", info.parameters},
+                         {"parameter_bytes", info.parameterBytes},
+                         {"macs", info.macs},
+                         {"uncounted", info.numUncounted},
+                         {"nodes", std::move(nodes)}});
 }
 
 static std::string describeModel(const py::object &model,

@@ -109,8 +109,7 @@ def test_names_of_pairs(float_model, samples):
         "QuantizeLinear", ["image", "image_scale", "image_zero_point"], ["image_QuantizeLinear_Output"])
     assert by_name["w1_DequantizeLinear"] == (
         "DequantizeLinear", ["w1_quantized", "w1_scale", "w1_zero_point"], ["w1_DequantizeLinear_Output"])
-    assert by_name["conv1"][1] == ["image_DequantizeLinear_Output", "w1_DequantizeLinear_Output",
-                                   "b1_DequantizeLinear_Output"]
+    assert by_name["conv1"][1] == ["image_DequantizeLinear_Output", "w1_DequantizeLinear_Output", "b1"]
     # The Relu is gone; what it read has its name.
     assert by_name["conv1"][2] == ["r1"] and "relu1" not in by_name
     assert by_name["fc"][2] == ["scores_QuantizeLinear_Input"]

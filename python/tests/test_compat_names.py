@@ -1,4 +1,5 @@
-"""The drop-in beside ONNX Runtime's own tool: options, functions and sessions."""
+"""Files beside those that ONNX Runtime's own tool (1.21) writes of the same models: what nodes are called, what they
+read and what they give."""
 
 import json
 import logging
@@ -22,6 +23,77 @@ from onnxruntime.quantization.matmul_nbits_quantizer import HQQWeightOnlyQuantCo
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     onnx.save(digits_model(), "float.onnx")
+
+
+def listed(path):
+    """'name: inputs > outputs' of each node; those without a name by their operator."""
+    return {f"{node.name or node.op_type}: {' '.join(node.input)} > {' '.join(node.output)}"
+            for node in onnx.load(path).graph.node}
+
+
+DYNAMIC = """
+Reshape: b1 c1_bias_reshape_shape > c1_bias_reshape_output
+image_QuantizeLinear: image > image_quantized image_scale image_zero_point
+conv1_quant_scales_mul: image_scale w1_scale > conv1_quant_scales_mul:0
+conv1_quant: image_quantized w1_quantized image_zero_point w1_zero_point > c1_output_quantized
+c1_output_quantized_cast: c1_output_quantized > c1_output_quantized_cast_output
+conv1_quant_output_scale_mul: c1_output_quantized_cast_output conv1_quant_scales_mul:0 > c1quant_scaled_output
+c1_bias_add: c1quant_scaled_output c1_bias_reshape_output > c1
+relu1: c1 > r1
+pool1: r1 > p1
+gap: r2 > g
+flatten: g > f
+f_QuantizeLinear: f > f_quantized f_scale f_zero_point
+fc_MatMul_quant_scales_mul: f_scale w3_scale > fc_MatMul_quant_scales_mul:0
+fc_MatMul_quant: f_quantized w3_quantized f_zero_point w3_zero_point > scores_MatMul_output_quantized
+scores_MatMul_output_quantized_cast: scores_MatMul_output_quantized > scores_MatMul_output_quantized_cast_output
+fc_MatMul_quant_output_scale_mul: scores_MatMul_output_quantized_cast_output fc_MatMul_quant_scales_mul:0 > scores_MatMul
+fc_Add: scores_MatMul b3 > scores
+"""
+PAIRS = """
+b1_DequantizeLinear: b1_quantized b1_quantized_scale b1_quantized_zero_point > b1
+conv1: image_DequantizeLinear_Output w1_DequantizeLinear_Output b1 > r1
+r1_QuantizeLinear: r1 r1_scale r1_zero_point > r1_QuantizeLinear_Output
+pool1: r1_DequantizeLinear_Output > p1
+p1_QuantizeLinear: p1 r1_scale r1_zero_point > p1_QuantizeLinear_Output
+p1_DequantizeLinear: p1_QuantizeLinear_Output r1_scale r1_zero_point > p1_DequantizeLinear_Output
+conv2: p1_DequantizeLinear_Output w2_DequantizeLinear_Output b2 > r2
+fc: f_DequantizeLinear_Output w3_DequantizeLinear_Output b3 > scores_QuantizeLinear_Input
+"""
+OPERATORS = """
+conv1_quant: image_quantized image_scale image_zero_point w1_quantized w1_scale w1_zero_point c1_scale c1_zero_point \
+b1_quantized > c1_quantized
+pool1: c1_quantized > p1_quantized
+conv2_quant: p1_quantized c1_scale c1_zero_point w2_quantized w2_scale w2_zero_point c2_scale c2_zero_point \
+b2_quantized > c2_quantized
+"""
+
+
+def wanted(text):
+    return set(text.replace("\\\n", "").strip().splitlines())
+
+
+def test_dynamic():
+    for per_channel in (False, True):
+        quantize_dynamic("float.onnx", "q.onnx", per_channel=per_channel)
+        if not per_channel:
+            assert wanted(DYNAMIC) <= listed("q.onnx"), wanted(DYNAMIC) - listed("q.onnx")
+        x = np.random.default_rng(0).uniform(0, 1, (2, 1, 28, 28)).astype(np.float32)
+        real, mine = (onnxruntime.InferenceSession(name).run(None, {"image": x})[0] for name in ("float.onnx", "q.onnx"))
+        assert np.abs(real - mine).max() < 0.05
+    assert constants("q.onnx")["w3_scale"].shape == (10,)
+
+
+def test_static(digits):
+    samples = [{"image": digits}]
+    quantize_static("float.onnx", "q.onnx", Reader(samples), activation_type=QuantType.QUInt8)
+    assert wanted(PAIRS) <= listed("q.onnx"), wanted(PAIRS) - listed("q.onnx")
+    assert "p1_scale" not in constants("q.onnx") and "b1" not in constants("q.onnx")
+    quantize_static("float.onnx", "q.onnx", Reader(samples), quant_format=QuantFormat.QOperator,
+                    activation_type=QuantType.QUInt8, weight_type=QuantType.QUInt8, per_channel=True)
+    assert wanted(OPERATORS) <= listed("q.onnx"), wanted(OPERATORS) - listed("q.onnx")
+    # Channels of filters are signed in any case.
+    assert constants("q.onnx")["w1_quantized"].dtype == np.int8
 
 
 def test_sigmoid_of_nnapi():
@@ -139,6 +211,17 @@ def test_verbose_weights(caplog):
     quantizer = MatMulNBitsQuantizer(model, block_size=32, quant_format=QuantFormat.QDQ)
     quantizer.process()
     assert [node.name for node in quantizer.model.nodes()] == ["product_DQ_Q4", "product_matmul_Q4"]
+
+
+def test_what_a_model_says_of_itself(digits):
+    model = digits_model()
+    model.producer_name, model.domain, model.doc_string, model.model_version = "someone", "here", "numbers", 3
+    model.graph.doc_string = "a graph"
+    helper.set_model_props(model, {"author": "me"})
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    told = session.get_modelmeta()
+    assert (told.producer_name, told.domain, told.description, told.version) == ("someone", "here", "numbers", 3)
+    assert told.graph_description == "a graph" and told.custom_metadata_map == {"author": "me"}
 
 
 def test_binding(digits):

@@ -201,8 +201,10 @@ void ActivationCollector::group() {
     return it - plan.activations.begin();
   };
   for (auto [first, second] : plan.joined)
-    if (indexOf(first) && indexOf(second))
+    if (indexOf(first) && indexOf(second)) {
       groups.unionSets(*indexOf(first), *indexOf(second));
+      plan.activations[second].source = first;
+    }
   for (Node &node : plan.nodes) {
     auto op = dyn_cast<QuantizableOpInterface>(node.op);
     if (!node.quantized || !op || !sharesParameters(settings, op))

@@ -22,7 +22,11 @@ private:
                const Twine &name);
   Value toFloat(Value numbers, Type type, StringRef name);
   Value spread(Value parameter, int64_t trailing, StringRef name);
-  Value scaleOf(QuantizableOpInterface op, ArrayRef<QuantizedOperand> operands);
+  Value scaleOf(QuantizableOpInterface op, ArrayRef<QuantizedOperand> operands,
+                StringRef node);
+  Value plainScaleOf(QuantizableOpInterface op,
+                     ArrayRef<QuantizedOperand> operands);
+  Value reshapeBias(Value bias, int64_t rank, StringRef tensor);
   Value singleZeroPoint(Value zeroPoint, StringRef name);
   Value shifted(Value numbers, StringRef name);
   bool makeUnsigned(QuantizedOperand &operand, StringRef name);
@@ -124,9 +128,58 @@ Value IntegerFolder::spread(Value parameter, int64_t trailing, StringRef name) {
                         type.getElementType());
 }
 
+/// A bias of channels as ONNX Runtime's tool writes it for a convolution.
+Value IntegerFolder::reshapeBias(Value bias, int64_t rank, StringRef tensor) {
+  auto type = cast<RankedTensorType>(bias.getType());
+  SmallVector<int64_t> shape(rank, 1), dims(rank, 1);
+  dims[1] = -1;
+  shape[1] = type.getNumElements();
+  Value constant =
+      createConstant(builder, loc, (tensor + "_bias_reshape_shape").str(), dims,
+                     {rank}, builder.getI64Type());
+  OperationState state(loc, ReshapeOp::getOperationName());
+  state.addOperands({bias, constant});
+  state.addTypes(RankedTensorType::get(shape, type.getElementType()));
+  Operation *op = builder.create(state);
+  setNames(op, "", (tensor + "_bias_reshape_output").str());
+  return op->getResult(0);
+}
+
+/// The product of the two scales as they are; null if they don't suit.
+Value IntegerFolder::plainScaleOf(QuantizableOpInterface op,
+                                  ArrayRef<QuantizedOperand> operands) {
+  SmallVector<unsigned> products = op.getQuantizableOperands();
+  auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (products.size() != 2 || op.getProductFactor() != 1.0)
+    return {};
+  Type type = RankedTensorType::get({}, builder.getF32Type());
+  SmallVector<Value> scales;
+  for (unsigned index : products) {
+    Value scale = operands[index].scale;
+    auto own = dyn_cast<RankedTensorType>(scale.getType());
+    if (!own || !own.hasStaticShape() || !own.getElementType().isF32())
+      return {};
+    scales.push_back(scale);
+    std::optional<int64_t> axis = op.getResultChannelAxis(index);
+    if (own.getNumElements() > 1 &&
+        (!axis || !result || *axis != result.getRank() - 1))
+      return {};
+    if (own.getRank() > 0)
+      type = own;
+  }
+  return create(MulOp::getOperationName(), scales, type, "");
+}
+
 /// The product of all scales, shaped for the result.
 Value IntegerFolder::scaleOf(QuantizableOpInterface op,
-                             ArrayRef<QuantizedOperand> operands) {
+                             ArrayRef<QuantizedOperand> operands,
+                             StringRef node) {
+  std::string own = (node + "_quant_scales_mul").str();
+  if (plan.settings.isCompatible())
+    if (Value product = plainScaleOf(op, operands)) {
+      setNames(product.getDefiningOp(), own, own + ":0");
+      return product;
+    }
   std::string name = nodeName(op) + "_scales";
   auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   // Sums of integers leave the range of float16: all is float32 up to here.
@@ -162,10 +215,8 @@ Value IntegerFolder::scaleOf(QuantizableOpInterface op,
     return fixed;
   Value product = create(MulOp::getOperationName(), {*dynamic, fixed},
                          fixed.getType(), name + "_product");
-  if (plan.settings.isCompatible()) {
-    std::string own = nodeName(op) + "_quant_scales_mul";
+  if (plan.settings.isCompatible())
     setNames(product.getDefiningOp(), own, own + ":0");
-  }
   return product;
 }
 
@@ -175,7 +226,11 @@ std::string IntegerFolder::fold(QuantizableOpInterface op) {
     return "an operand is float: quantizers around it";
   builder.setInsertionPoint(op);
   loc = op->getLoc();
-  std::string name = nodeName(op);
+  std::string name = nodeName(op), tensor = tensorName(op->getResult(0));
+  bool compatible = plan.settings.isCompatible();
+  // ONNX Runtime's tool makes a product and a sum of a Gemm first.
+  bool splits = compatible && isa<GemmOp>(op);
+  std::string node = splits ? name + "_MatMul" : name;
   std::optional<unsigned> biasIndex = op.getBiasOperand();
   Value bias;
   auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
@@ -194,7 +249,10 @@ std::string IntegerFolder::fold(QuantizableOpInterface op) {
     if (!result || !axis || op.getBiasFactor() != 1.0 ||
         (result.getRank() - 1 - *axis > 0 && !constantOf(bias)))
       return "its bias doesn't suit integer products: quantizers around it";
-    bias = spread(bias, result.getRank() - 1 - *axis, name + "_bias");
+    int64_t trailing = result.getRank() - 1 - *axis;
+    bias = compatible && trailing > 0 && *axis == 1
+               ? reshapeBias(bias, result.getRank(), tensor)
+               : spread(bias, trailing, name + "_bias");
   } else if (!biasIndex && op->getNumOperands() > products.size()) {
     return "it adds a matrix: quantizers around it";
   }
@@ -206,27 +264,32 @@ std::string IntegerFolder::fold(QuantizableOpInterface op) {
       return "its signed integers have no kernel: quantizers around it";
     operand.zeroPoint = singleZeroPoint(operand.zeroPoint, own);
   }
-  Value scale = scaleOf(op, *operands);
+  Value scale = scaleOf(op, *operands, node);
   if (!scale)
     return "its scales don't suit integer products: quantizers around it";
   FailureOr<Value> sums = op.buildInteger(builder, *operands);
   if (failed(sums))
     return "no integer form: quantizers around it";
-  bool compatible = plan.settings.isCompatible();
-  std::string tensor = tensorName(op->getResult(0)),
-              integers = compatible ? tensor + "_output_quantized" : name;
-  setNames(sums->getDefiningOp(), name + "_quant",
+  std::string scaled = splits && bias ? tensor + "_MatMul" : tensor,
+              integers = compatible ? scaled + "_output_quantized" : name;
+  setNames(sums->getDefiningOp(), node + "_quant",
            compatible ? integers : name + "_quant_output");
   auto type = cast<TensorType>(op->getResult(0).getType());
   TensorType wide = type.clone(builder.getF32Type());
   Value product = create(
       MulOp::getOperationName(), {toFloat(*sums, wide, integers), scale}, wide,
-      name + (compatible ? "_quant_output_scale_mul" : "_rescale"));
+      node + (compatible ? "_quant_output_scale_mul" : "_rescale"));
   if (wide != type)
     product = toFloat(product, type, name + "_rescale");
-  if (bias)
+  if (bias) {
+    if (compatible)
+      setNames(product.getDefiningOp(), nodeName(product.getDefiningOp()),
+               splits ? scaled : tensor + "quant_scaled_output");
     product = create(AddOp::getOperationName(), {product, bias}, type,
-                     compatible ? tensor + "_bias_add" : name + "_add_bias");
+                     splits       ? name + "_Add"
+                     : compatible ? tensor + "_bias_add"
+                                  : name + "_add_bias");
+  }
   // The result keeps its name.
   setNames(product.getDefiningOp(), nodeName(product.getDefiningOp()),
            tensorName(op->getResult(0)));

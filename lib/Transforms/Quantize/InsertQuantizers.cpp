@@ -206,7 +206,8 @@ Inserter::Pair Inserter::pairOf(const Activation &activation, Type floatType) {
     Operation *mover = activation.value.getDefiningOp();
     auto &known =
         mover && source->second.isConvertedFor(mover) ? converted : pairs;
-    auto pair = known.find(activation.source);
+    // Where a clamp is gone, this is what it read.
+    auto pair = known.find(source->second.value);
     if (pair != known.end() &&
         source->second.parametersFor(mover) == activation.parameters)
       return pairs[activation.value] = pair->second;
@@ -469,8 +470,13 @@ void Inserter::insertBias(Bias &bias) {
   if (settings.isCompatible() && !several)
     pair.zeroPoint.getDefiningOp()->setAttr(typedDataAttr,
                                             builder.getUnitAttr());
-  bias.use->set(createDequantize(loc, bias.name, quantized, pair, parameters,
-                                 RankedTensorType::get(bias.shape, floatType)));
+  Value old = bias.use->get();
+  Value real = createDequantize(loc, bias.name, quantized, pair, parameters,
+                                RankedTensorType::get(bias.shape, floatType));
+  bias.use->set(real);
+  // In pairs of ONNX Runtime's tool the bias keeps its name.
+  if (settings.isCompatible() && settings.form == Mode::QDQ && old.use_empty())
+    setNames(real.getDefiningOp(), nodeName(real.getDefiningOp()), bias.name);
 }
 
 /// Products of float8 have a float bias, which ONNX Runtime's tool casts.

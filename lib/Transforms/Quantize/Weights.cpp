@@ -56,6 +56,10 @@ QuantType WeightCollector::typeOf(const Weight &weight,
   if (!weight.contracted)
     return settings.activation;
   auto op = dyn_cast<QuantizableOpInterface>(weight.use->getOwner());
+  // ONNX Runtime's QLinearConv has no channels of unsigned filters.
+  if (settings.isCompatible() && settings.form == Mode::QLinear &&
+      settings.perChannel && isa<ConvOp>(weight.use->getOwner()))
+    return {8, true};
   bool free = op && settings.form != Mode::QDQ && !settings.weightGiven &&
               !settings.activation.isSigned;
   // On the left, products of mixed signs have no kernels either.

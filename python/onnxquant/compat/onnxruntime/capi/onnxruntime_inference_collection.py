@@ -117,10 +117,10 @@ class RunOptions:
 class ModelMetadata:
     def __init__(self, described: Mapping[str, Any]) -> None:
         self.graph_name = described["graph"]
-        self.producer_name = described["producer"]
-        self.description = self.graph_description = self.domain = ""
-        self.version = 0
-        self.custom_metadata_map: Dict[str, str] = {}
+        self.producer_name = described["producer_name"]
+        self.description, self.graph_description = described["description"], described["graph_description"]
+        self.domain, self.version = described["domain"], described["model_version"]
+        self.custom_metadata_map: Dict[str, str] = dict(described["metadata"])
 
 
 class OrtValue:
