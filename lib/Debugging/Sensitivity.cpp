@@ -387,8 +387,10 @@ void SensitivityResult::print(llvm::raw_ostream &os, int64_t limit) const {
        << llvm::right_justify(text(gain), 8) << "\n";
   }
   if (!suggestion) {
-    os << "\nno few layers stand out: leaving up to eight of them in float "
-          "gains next to nothing\n";
+    os << (layers.size() < 2
+               ? "\nthere is no other layer: without it, all would be float\n"
+               : "\nno few layers stand out: leaving up to eight of them in "
+                 "float gains next to nothing\n");
     return;
   }
   os << "\nwith "

@@ -96,7 +96,9 @@ Expected<LabelSet> LabelSet::fromFolders(const DataSet &data) {
   std::set<std::string> folders;
   for (int64_t i = 0; i < data.size(); ++i) {
     if (data.fileOf(i).empty())
-      return fail("the samples are not files in folders: --labels is needed");
+      return fail("the samples are not files in folders by class: --labels "
+                  "FILE is needed ('onnxq evaluate' takes --reference MODEL "
+                  "instead)");
     folders.insert(folderOf(data, i));
   }
   if (folders.size() < 2)

@@ -352,8 +352,15 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
     if (&op == terminator || isa<ir::ConstantOp, ir::NoValueOp>(op))
       continue;
     auto node = dyn_cast<ir::NodeOpInterface>(op);
-    if (!node && !isa<ir::CustomOp>(op))
-      return op.emitOpError("cannot be exported: ONNX has no such operator");
+    if (!node && !isa<ir::CustomOp>(op)) {
+      StringRef name = op.getName().getStringRef();
+      bool isObserver = name == "onnxq.state" || name == "onnxq.observe";
+      return op.emitOpError("cannot be exported: ONNX has no such operator")
+             << (isObserver
+                     ? "; --onnx-instrument=form=onnx puts nodes of ONNX "
+                       "into a graph as observers"
+                     : "");
+    }
     Node out;
     if (node && node.getOnnxDomain().empty()) {
       out = downgrade(&op, opset);

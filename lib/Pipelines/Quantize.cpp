@@ -1,6 +1,7 @@
 // From a float model to a quantized one: the stages in order.
 
 #include "OnnxQuant/Pipelines/Quantize.h"
+#include "OnnxQuant/Pipelines/FirstSample.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/Preprocess.h"
 #include "OnnxQuant/Transforms/Calibrate/Covariance.h"
@@ -38,6 +39,21 @@ static std::unique_ptr<Executor> makeExecutor() {
   return createCalibrationExecutor();
 }
 
+namespace {
+/// Refuses samples whose sizes don't go together in the model, before it is
+/// compiled for them.
+struct CheckFirstSample
+    : PassWrapper<CheckFirstSample, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckFirstSample)
+  explicit CheckFirstSample(const DataOptions &data) : data(data) {}
+  void runOnOperation() override {
+    if (failed(checkFirstSample(getOperation(), data)))
+      signalPassFailure();
+  }
+  DataOptions data;
+};
+} // namespace
+
 /// Samples are run through an instrumented copy of the model. Weights only
 /// need no ranges: then a few samples are run to compare outputs later.
 static void addSamples(OpPassManager &pm,
@@ -61,6 +77,7 @@ static void addSamples(OpPassManager &pm,
       return tensorsToCalibrate(module, quantize);
     };
   }
+  pm.addPass(std::make_unique<CheckFirstSample>(options.collect.data));
   pm.addPass(createCalibrate(std::move(run), makeExecutor));
 }
 

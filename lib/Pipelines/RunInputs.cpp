@@ -116,8 +116,13 @@ Expected<std::vector<HostTensor>> onnxquant::readInputs(StringRef argument) {
     auto found = find_if(*tensors, [&, name = name](const HostTensor &tensor) {
       return tensor.name == name;
     });
-    if (found == tensors->end() && tensors->size() != 1)
-      return fail(path + ": has no array '" + name + "'");
+    if (found == tensors->end() && tensors->size() != 1) {
+      std::vector<std::string> names;
+      for (const HostTensor &tensor : *tensors)
+        names.push_back(tensor.name);
+      return fail(path + ": has no array '" + name + "'; it has " +
+                  listNames(names));
+    }
     if (found != tensors->end())
       tensors->assign(1, HostTensor(std::move(*found)));
   }

@@ -100,6 +100,7 @@ def names(suite):
         suite.refused(f"{verb}: names that the model doesn't have", [verb, *command, "--data", wrong], (wrong.name, *lists), out=out)
         suite.refused(f"{verb}: a name is missing", [verb, *command, "--data", part], (part.name, "'mask'", "'ids'"), out=out)
     suite.refused("run: names that the model doesn't have", ["run", model, "--input", wrong], ("attention_mask", "'ids' and 'mask'"))
+    suite.refused("run: an array that isn't there", ["run", model, "--input", f"foo={right}"], ("has no array 'foo'", "'ids' and 'mask'"))
     suite.refused("an input that isn't there", ["calibrate", model, "--data", f"tokens={right}"], ("'tokens'", "'ids' and 'mask'"), out=suite.path(".json"))
     tables = [suite.table(name, model, *data, "--quiet")[0] for name, data in (
         ("in order", ("--data", right)), ("turned", ("--data", turned)), ("by INPUT=PATH", ("--data", f"mask={right}", "--data", f"ids={turned}")))]
@@ -448,6 +449,18 @@ def failures(suite):
         out = {"calibrate": suite.path(".json"), "quantize": suite.path(".onnx")}.get(verb)
         suite.refused(f"{verb} names the sample", [verb, *command, "--data", ragged], ("2.png", "[1, 3, 9, 6]", "'join'", "--size"), out=out)
         suite.refused(f"{verb} names the array", [verb, *command, "--data", arrays], ("2.npy", "[1, 3, 9, 6]", "'join'", "--input-shape"), out=out)
+    suite.refused("evaluate without labels", ["evaluate", model, "--data", arrays / "0.npy"], ("--labels", "--reference"))
+    alone = suite.run("sensitivity", model, "--data", ragged, "--size", "8x8")
+    suite.expect("sensitivity of one layer", "there is no other layer" in alone.stdout.decode(), alone.stdout + alone.stderr.encode())
+    # Where sizes differ, one that doesn't go is found before anything is compiled: shape inference says so, not a run.
+    odd = suite.path("")
+    odd.mkdir()
+    for index, size in enumerate(((9, 6), (8, 8))):
+        (odd / f"{index}.png").write_bytes(png(rng.integers(0, 256, (*size, 3)).astype(np.uint8)))
+    for verb in ("calibrate", "quantize", "sensitivity"):
+        out = {"calibrate": suite.path(".json"), "quantize": suite.path(".onnx")}.get(verb)
+        suite.refused(f"{verb} looks at the first sample", [verb, model, "--data", odd],
+                      ("'join'", "operands that broadcast", "0.png", "[1, 3, 9, 6]", "--size"), out=out)
     suite.refused("all of one size", ["calibrate", model, "--data", ragged, "--size", "7x7"], ("0.png", "[1, 3, 7, 7]", "'join'", "--size"), out=suite.path(".json"))
 
 

@@ -215,6 +215,11 @@ def jobs(setting, tally):
     commands = [line.split()[2] for line in done.stderr.splitlines() if line.startswith("+ onnxq")]
     tally.result("a whole job", None if done.returncode == 0 and commands == ["quantize", "compile", "evaluate", "bench"] and score.get("samples") == 3
                  and (setting.folder / "job.so").exists() else f"{done.returncode}, {commands}, {done.stderr[-400:]} {done.stdout[-200:]}")
+    # A metric of likeness is beside the float model, in both of YAML's forms.
+    for metric in ("sqnr", "[cosine]"):
+        config.write_text(JOB.replace("  json: true", f"  json: true\n  metric: {metric}").split("bench:")[0])
+        done = setting.run("quantize", "--config", config)
+        tally.result(f"a job that measures {metric}", None if "--reference=m.onnx" in done.stderr else done.stderr[-400:])
     # The command line wins.
     done = setting.run("quantize", "--config", config, "-o", "other.onnx", "--limit", "2")
     tally.result("the command line wins", None if "--limit" not in done.stderr.splitlines()[0] and (setting.folder / "other.onnx").exists() else done.stderr)

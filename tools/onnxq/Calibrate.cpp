@@ -2,6 +2,7 @@
 
 #include "DataArguments.h"
 #include "Models.h"
+#include "OnnxQuant/Pipelines/FirstSample.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/Quantize.h"
 #include "OnnxQuant/Support/Interrupt.h"
@@ -131,6 +132,8 @@ static int run(llvm::ArrayRef<const char *> arguments) {
     if (failed(pm.run(*module)))
       return BadInput;
   }
+  if (failed(checkFirstSample(*module, collect.data)))
+    return BadInput;
   SeenRuns seen;
   collect.seen = &seen;
   collect.interrupted = pollInterrupts();
@@ -157,17 +160,24 @@ Prepares a model as 'onnxq quantize' does, runs samples through it and writes
 what its tensors hold: statistics (.json), or ranges (.cache, .flatbuffers, and
 .json with --ranges). TABLE without an extension: one of each.
 
+  --data PATH         a folder or pattern of images, .npy, .npz (arrays by the
+                      inputs' names), .pb, a list of files (.txt)
+  --size HxW, --mean A:B:C, --scale A:B:C, --letterbox, --multiple-of N
+                      how images become tensors: (pixel - mean) * scale
+  --limit N           use at most so many samples
+  --method minmax|entropy|percentile|mse|...   how ranges are chosen (minmax)
+  --shard I/N, --checkpoint FILE   in parts ('onnxq merge'), or continued
+  --dim NAME=VALUE, --input-shape NAME=SHAPE
+  --config FILE       options from YAML
+  --json, --quiet, --verbose
+{more}
   --ranges            ranges in .json, too
   --skip-preprocess   the model as it is, not prepared
-  --dim NAME=VALUE, --input-shape NAME=SHAPE
   --max-memory BYTES, --max-iterations N
                       what runs may take, as of 'onnxq run'
   --trust-bytecode    read .mlirbc that has no checksum of ours
   --target NAME       the processor to run for, as of 'onnxq compile' (native);
                       the table is the same
-  --config FILE       options from YAML
-  --json, --quiet, --verbose
-{all options}
 
 example: onnxq calibrate model.onnx --data images --scale 1/255 -o ranges.json
 )",

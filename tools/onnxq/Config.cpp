@@ -292,6 +292,21 @@ int Job::start(const Verb &verb, Settings settings,
 // Running
 //===----------------------------------------------------------------------===//
 
+/// Whether an evaluation is beside the float model, or of labels only.
+static bool needsReference(const Settings &settings) {
+  auto metric = settings.find("metric");
+  if (metric == settings.end())
+    return !settings.count("labels");
+  std::string named = metric->second.text;
+  for (const YamlValue &value : metric->second.values)
+    named += "," + value.text;
+  SmallVector<StringRef> names;
+  StringRef(named).split(names, ',');
+  return any_of(names, [](StringRef name) {
+    return is_contained({"sqnr", "cosine", "agreement"}, name.trim());
+  });
+}
+
 static YamlValue scalar(StringRef text) {
   YamlValue value;
   value.kind = YamlValue::Scalar;
@@ -359,8 +374,7 @@ int Job::runAll(ArrayRef<const char *> arguments) {
     settings.emplace("model", scalar(result));
     settings.emplace("float", scalar(model));
     settings.emplace("quant", scalar(output));
-    if (verb == &evaluateVerb && !settings.count("labels") &&
-        !settings.count("metric"))
+    if (verb == &evaluateVerb && needsReference(settings))
       settings.emplace("reference", scalar(model));
     if (int code = start(*verb, settings))
       return code;

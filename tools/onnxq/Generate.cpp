@@ -462,16 +462,17 @@ present are its KV cache. Text goes to standard output as it comes.
   --top-k K                 choose among the K best (1: always the best)
   --temperature T           how even their chances are (1)
   --seed N                  of the choice (0)
+  --threads N               threads that the model uses (1)
+  --json                    tokens, text and times as JSON
+  --quiet                   print the text and errors only
+{more}
   --input NAME=FILE         a further input of the model, as for 'onnxq run'
   --dim NAME=VALUE          give a named dimension a value
   --input-shape NAME=SHAPE  give an input a shape
   --trust-bytecode          read .mlirbc that has no checksum of ours
-  --threads N               threads that the model uses (1)
   --max-memory BYTES        what tensors may take, such as 8G (the machine's)
   --max-iterations N        let a Loop fail after N (10000000; 0: after none)
   --cache DIR               where compiled models are kept (ONNXQUANT_CODE_CACHE)
-  --json                    tokens, text and times as JSON
-  --quiet                   print the text and errors only
 
 example: onnxq generate llama.onnx --tokenizer tokenizer.json --prompt "Hello"
 )",

@@ -31,14 +31,6 @@ static std::string signature(const OptionInfo &option) {
   return option.isFlag() ? text : text + " " + option.shown.str();
 }
 
-/// The names of a group's options.
-static std::string nameOptions(ArrayRef<const OptionInfo *> options) {
-  std::vector<std::string> words;
-  for (const OptionInfo *option : options)
-    words.push_back(signature(*option) + (option == options.back() ? "" : ","));
-  return "  " + wrap(words, /*indent=*/2, /*at=*/2);
-}
-
 /// Each option in a paragraph.
 static std::string explainOptions(ArrayRef<const OptionInfo *> options) {
   std::string text;
@@ -60,7 +52,7 @@ static std::string explainOptions(ArrayRef<const OptionInfo *> options) {
   return text;
 }
 
-static std::string describeGroups(const Declaration &declared, bool all) {
+static std::string describeGroups(const Declaration &declared) {
   std::string text;
   std::vector<const OptionGroup *> groups;
   for (const DeclaredOption &option : declared.options)
@@ -71,32 +63,24 @@ static std::string describeGroups(const Declaration &declared, bool all) {
     for (const DeclaredOption &option : declared.options)
       if (option.info && option.info->group == group)
         members.push_back(option.info);
-    text += group->title.str() + ":\n" +
-            (all ? explainOptions(members) : nameOptions(members));
+    text += group->title.str() + ":\n" + explainOptions(members);
   }
   return text;
 }
 
+/// What follows "{more}" up to the example is for `--help-all`, with what
+/// Passes.td declares; so is the latter of verbs whose help has no such line.
 std::string onnxquant::cli::helpText(const Verb &verb,
                                      const Declaration &declared, bool all) {
-  StringRef help = verb.help;
-  StringRef marker = "{options}\n", fullMarker = "{all options}\n";
-  size_t at = help.find(marker), full = help.find(fullMarker);
-  if (full != StringRef::npos)
-    return help.take_front(full).str() + describeGroups(declared, true) +
-           help.drop_front(full + fullMarker.size()).str();
-  if (at != StringRef::npos) {
-    std::string rest = help.drop_front(at + marker.size()).str();
-    return help.take_front(at).str() + describeGroups(declared, all) +
-           (all ? ""
-                : "'onnxq " + verb.name.str() +
-                      " --help-all' explains each of them.\n") +
-           rest;
-  }
-  std::string groups = all ? describeGroups(declared, true) : "";
-  size_t example = help.rfind("\nexample:");
-  if (groups.empty() || example == StringRef::npos)
-    return help.str() + groups;
-  return help.take_front(example).str() + groups +
-         help.drop_front(example).str();
+  auto [shown, more] = verb.help.split("{more}\n");
+  bool isCut = shown.size() != verb.help.size();
+  StringRef rest = isCut ? more : shown;
+  size_t at = std::min(rest.rfind("\nexample:"), rest.size());
+  StringRef details = rest.take_front(at), example = rest.drop_front(at);
+  std::string text = isCut ? shown.str() : details.str();
+  if (all)
+    text += (isCut ? details.str() : "") + describeGroups(declared);
+  else if (isCut)
+    text += "'onnxq " + verb.name.str() + " --help-all' tells the rest.\n";
+  return text + example.str();
 }

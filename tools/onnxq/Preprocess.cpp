@@ -201,26 +201,30 @@ nodes. The result computes the same within float rounding.
   --skip STEP,...           leave out steps
   --passes STEP,...         only these steps, in this order; see docs
   --skip-optimization       only infer shapes
+  --dim NAME=VALUE, --input-shape NAME=1x3x224x224
+  --batch NAME              make the batch a dimension of this name
+  --auto-merge              dimensions that meet in a node are the same
+  --max-opset N             the highest opset of OUT: without it, operators of
+                            newer opsets are spelt out
+  --save-as-external-data   weights in files beside the model
+  --json, --verbose, --quiet
+{more}
+  --external-data-size-threshold BYTES
+                            weights from this size on (1024)
+  --external-data-location NAME
+                            the file of weights (OUT.onnx.data)
+  --all-tensors-to-one-file=false
+                            each in a file of its own
   --skip-onnx-shape, --skip-symbolic-shape
                             leave shapes to symbolic inference; write no
                             expressions; with both, write no inner shapes
-  --auto-merge              dimensions that meet in a node are the same
   --guess-output-rank       unknown operators keep the first input's rank
   --int-max N               ends of slices from N on mean no end
-  --batch NAME              make the batch a dimension of this name
-  --dim NAME=VALUE, --input-shape NAME=1x3x224x224
+  --max-constant-bytes N    largest constant that may make the model grow
+  --metadata KEY=VALUE      add to what the model says of itself
   --max-memory BYTES, --max-iterations N
                             what runs may take, as of 'onnxq run'
   --trust-bytecode          read .mlirbc that has no checksum of ours
-  --metadata KEY=VALUE      add to what the model says of itself
-  --max-opset N             the highest opset of OUT: without it, operators of
-                            newer opsets are spelt out
-  --max-constant-bytes N    largest constant that may make the model grow
-  --save-as-external-data   weights beside the model, from
-    --external-data-size-threshold BYTES (1024) on, in
-    --external-data-location NAME (OUT.onnx.data), or each in a file of its
-    own with --all-tensors-to-one-file=false
-  --json, --verbose, --quiet
 
 example: onnxq preprocess model.onnx -o prepared.onnx --dim batch=1
 )",

@@ -4,6 +4,7 @@
 #include "DataArguments.h"
 #include "Models.h"
 #include "OnnxQuant/Budget/Search.h"
+#include "OnnxQuant/Pipelines/FirstSample.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Support/Interrupt.h"
@@ -361,24 +362,29 @@ const Verb onnxquant::cli::quantizeVerb = {
 Prepares a model, finds the ranges of its tensors and quantizes it. OUT (.onnx,
 .mlir or .mlirbc) runs in ONNX Runtime and in onnxq.
 
-  --data PATH         samples to find ranges with
+  --data PATH         samples: images (--size, --mean, --scale), .npy, .npz
   --table FILE        ranges of an earlier calibration instead
+  --dynamic           ranges of activations at run time: no samples
+  --weight-only N     weights in 4 or 8 bits, nothing else
+  --mode qdq|qlinear|integer|qat   the form of OUT (qdq)
+  --method minmax|entropy|percentile|mse|...   how ranges are chosen (minmax)
+  --min-sqnr DB, --max-drop P% --labels FILE, --max-latency MS
+                      the fastest, or the most accurate, within a bound
+  --nodes-to-exclude A,B, --int16-first N   what gets more than 8 bits
+  --report FILE, --verbose   why nodes stay float
   --config FILE       options, or a whole job, from YAML
+  --dim NAME=VALUE, --input-shape NAME=SHAPE, --limit N, --json, --quiet
+  --for onnxruntime   what is best there. On x86 without VNNI it saturates with
+                      the s8 weights of the default: this, --reduce-range, or
+                      session.x64quantprecision=1
+{more}
   --compare N         samples that outputs are compared on (4); 0: none, which
                       saves a compilation
-  --skip-preprocess, --dim NAME=VALUE, --input-shape NAME=SHAPE
+  --skip-preprocess   the model as it is, not prepared
+  --external-data     weights in a file beside the model
   --max-memory BYTES, --max-iterations N
                       what runs may take, as of 'onnxq run'
   --trust-bytecode    read .mlirbc that has no checksum of ours
-  --external-data, --json, --verbose (why nodes stay float), --quiet
-  --min-sqnr DB, --min-agreement P%, --max-drop P% --labels FILE
-                      the fastest model that loses no more, judged by samples
-                      that are held back; --max-latency MS: the most accurate
-                      one that is as fast
-{options}
-
-For ONNX Runtime on x86 without VNNI, which saturates with the s8 weights of the
-default: --for onnxruntime, --reduce-range, or session.x64quantprecision=1.
 
 example: onnxq quantize model.onnx --data images --scale 1/255 -o model.int8.onnx
 )",

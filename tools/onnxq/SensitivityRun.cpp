@@ -1,6 +1,7 @@
 // Prepares, calibrates, quantizes and measures.
 
 #include "SensitivityRun.h"
+#include "OnnxQuant/Pipelines/FirstSample.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/Quantize.h"
 #include "OnnxQuant/Transforms/Quantize/ChannelFactors.h"
@@ -24,6 +25,8 @@ static LogicalResult calibrate(ModuleOp module, Executor &executor,
     return failure();
   if (!job.load.table.empty() || job.quantize.dynamic)
     return success();
+  if (failed(checkFirstSample(module, job.collect.data)))
+    return failure();
   auto statistics = collectStatistics(module, executor, job.collect);
   if (failed(statistics))
     return failure();

@@ -62,9 +62,8 @@ def check(verb, passes):
         ):
             if not there:
                 yield f"{verb}: {place} has no --{option}"
-    if verb in ("quantize", "calibrate"):
-        shown = re.split(r"[\s,]+", run(verb, "--help")[1])
-        yield from (f"{verb}: --help has no --{option}" for option in expected if f"--{option}" not in shown)
+    if verb in ("quantize", "calibrate") and f"'onnxq {verb} --help-all'" not in run(verb, "--help")[1]:
+        yield f"{verb}: --help doesn't say where the rest is"
     # Names of a file are read in order; only the last one is unknown.
     config = f"{temporary}.{verb}.yaml"
     with open(config, "w", encoding="utf-8") as file:
