@@ -6,7 +6,7 @@
 
 #include "OnnxQuant/Pipelines/FirstSample.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
-#include "OnnxQuant/Transforms/Passes.h"
+#include "OnnxQuant/Transforms/Preprocess/Passes.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;

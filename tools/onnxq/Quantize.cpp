@@ -4,7 +4,6 @@
 #include "DataArguments.h"
 #include "Models.h"
 #include "OnnxQuant/Budget/Search.h"
-#include "OnnxQuant/Pipelines/FirstSample.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
 #include "OnnxQuant/Support/Interrupt.h"
