@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Whether a path is an ordinary file: opening a pipe waits for its other end. */
+/* Whether a path is an ordinary file: opening a pipe waits for its other end.
+ */
 int onnxq_is_file(const char *path);
 
 /* Reads the note that tells of a library's targets; 0 if there is none, or if

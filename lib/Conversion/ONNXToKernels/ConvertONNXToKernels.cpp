@@ -5,6 +5,8 @@
 
 #include "Attention.h"
 #include "OnnxQuant/Conversion/Passes.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
+#include "RecurrentProducts.h"
 #include "Windows.h"
 #include "WithoutKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,14 +26,15 @@ using namespace mlir;
 using namespace onnxquant;
 
 /// Ops that sum products, or search through windows, and have no pattern: the
-/// last part of their names.
+/// last part of their names. Layers of which kernels computed all sums don't.
 static bool isLeftOut(Operation *op) {
   static const llvm::StringSet<> names = {
       "Attention",  "DeformConv", "Det",         "DynamicQuantizeLSTM",
       "Einsum",     "FusedConv",  "FusedGemm",   "FusedMatMul",
       "GRU",        "LSTM",       "MatMulNBits", "MultiHeadAttention",
       "QAttention", "RNN"};
-  return op->getName().getDialectNamespace().starts_with("onnx") &&
+  return !op->hasAttr(hiddenProjectedAttr) &&
+         op->getName().getDialectNamespace().starts_with("onnx") &&
          names.contains(op->getName().getStringRef().rsplit('.').second);
 }
 
@@ -53,8 +56,11 @@ struct ConvertONNXToKernels
     auto hasPattern = [&](Operation *op) {
       return patterns.getOpSpecificNativePatterns().contains(op->getName());
     };
-    kernels::expandWeights(getOperation(), hasPattern);
+    kernels::expandWeights(getOperation(), [&](Operation *op) {
+      return hasPattern(op) || kernels::isRecurrent(op);
+    });
     numKernels += kernels::fuseAttention(getOperation());
+    kernels::projectRecurrent(getOperation());
     // One kernel per op: no folding, which would look at large constants.
     kernels::MatchReasons reasons;
     walkAndApplyPatterns(getOperation(), patterns, &reasons);

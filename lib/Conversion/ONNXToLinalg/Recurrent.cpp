@@ -4,6 +4,7 @@
 // then has only that of the hidden state. Weights are transposed once, so that
 // the inner loops are contiguous.
 
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "RecurrentSupport.h"
 
 using namespace mlir;
@@ -59,15 +60,35 @@ static Tensor transposedWeight(Emitter &e, const RecurrentNode &node,
   return castTo(e, e.transpose(part, {1, 0}), node.type);
 }
 
+/// The products of W; what a kernel computed holds those of all directions.
+static std::function<Tensor(Emitter &, Tensor)>
+makeInputProduct(Emitter &e, const RecurrentNode &node, Tensor w,
+                 int64_t direction) {
+  if (!node.op->hasAttr(inputProjectedAttr)) {
+    Tensor input = transposedWeight(e, node, w, direction);
+    return [=, type = node.type](Emitter &e, Tensor x) {
+      return matmul(e, x, input, type);
+    };
+  }
+  if (node.directions == 1)
+    return [](Emitter &, Tensor x) { return x; };
+  return [=, width = node.hidden, gates = node.gates](Emitter &e, Tensor x) {
+    return sliceGates(e, x, width, direction * gates, gates);
+  };
+}
+
 static Products makeProducts(Emitter &e, const RecurrentNode &node, Tensor w,
                              Tensor r, int64_t direction) {
-  Tensor input = transposedWeight(e, node, w, direction);
+  auto input = makeInputProduct(e, node, w, direction);
+  // What the sums contain already.
+  if (node.op->hasAttr(hiddenProjectedAttr))
+    return {input,
+            [](Emitter &, Tensor, int64_t, int64_t) { return Tensor(); }};
   Tensor hidden = transposedWeight(e, node, r, direction);
   Type type = node.type;
   OpFoldResult width = node.hidden;
   int64_t gates = node.gates;
-  return {[=](Emitter &e, Tensor x) { return matmul(e, x, input, type); },
-          [=](Emitter &e, Tensor h, int64_t first, int64_t count) {
+  return {input, [=](Emitter &e, Tensor h, int64_t first, int64_t count) {
             Tensor part = count == gates
                               ? hidden
                               : sliceGates(e, hidden, width, first, count);
@@ -114,13 +135,16 @@ struct LowerRNN : OpLowering<onnx::RNNOp> {
       biases = {biasHalf(e, node, direction, 0),
                 biasHalf(e, node, direction, 1)};
     return [=, &node](Emitter &e, Tensor input, ArrayRef<Tensor> states) {
-      SmallVector<Tensor> terms = {input, products.hidden(e, states[0], 0, 1)};
+      SmallVector<Tensor> terms = {input};
+      if (Tensor hidden = products.hidden(e, states[0], 0, 1))
+        terms.push_back(hidden);
+      size_t count = terms.size();
       terms.append(biases);
       Sizes sizes = {node.batch, node.hidden};
       Tensor h = zipRows(e, terms, sizes, node.type, [&](ArrayRef<Scalar> in) {
-        Scalar sum = e.add(in[0], in[1]);
-        if (in.size() > 2)
-          sum = e.add(sum, e.add(in[2], in[3]));
+        Scalar sum = count == 2 ? e.add(in[0], in[1]) : in[0];
+        if (in.size() > count)
+          sum = e.add(sum, e.add(in[count], in[count + 1]));
         return activate(e, function, clipped(e, node, sum));
       });
       return SmallVector<Tensor>{h};

@@ -374,9 +374,10 @@ struct LstmLayer {
                            Tensor memory) const {
     Sizes sizes = {node.batch, node.hidden};
     Sizes all = {node.batch, e.mulSize(node.hidden, e.getIndexAttr(4))};
-    Tensor gates =
-        zipRows(e, {input, products.hidden(e, hidden, 0, 4)}, all, node.type,
-                [&](ArrayRef<Scalar> in) { return e.add(in[0], in[1]); });
+    Tensor gates = input;
+    if (Tensor recurrent = products.hidden(e, hidden, 0, 4))
+      gates = zipRows(e, {input, recurrent}, all, node.type,
+                      [&](ArrayRef<Scalar> in) { return e.add(in[0], in[1]); });
 
     SmallVector<Tensor> inputs = {memory};
     append(inputs, terms(e, gates, 0, true));

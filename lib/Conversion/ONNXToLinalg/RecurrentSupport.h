@@ -70,7 +70,8 @@ struct RecurrentNode {
 struct Products {
   /// [T, N, I] to [T, N, gates * H].
   std::function<Tensor(Emitter &, Tensor x)> input;
-  /// [N, H] to [N, count * H] for `count` gates from `first` on.
+  /// [N, H] to [N, count * H] for `count` gates from `first` on; null if the
+  /// input's products contain these.
   std::function<Tensor(Emitter &, Tensor h, int64_t first, int64_t count)>
       hidden;
 };

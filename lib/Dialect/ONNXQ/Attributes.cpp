@@ -51,6 +51,8 @@ static ArrayRef<AttributeRule> getRules() {
       {maxIterationsAttr, Holder::AnyOp, Kind::Integer},
       {nodeNumberAttr, Holder::AnyOp, Kind::Integer},
       {branchAttr, Holder::AnyOp, Kind::Integer},
+      {inputProjectedAttr, Holder::AnyOp, Kind::Unit},
+      {hiddenProjectedAttr, Holder::AnyOp, Kind::Unit},
       {onnx::placesAttr, Holder::AnyOp, Kind::Unit},
       {onnx::foldedAttr, Holder::AnyOp, Kind::Unit},
   };

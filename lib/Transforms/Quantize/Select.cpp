@@ -4,6 +4,7 @@
 #include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "OnnxQuant/Support/NearestName.h"
 #include "Plan.h"
+#include "Sizes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Regex.h"
@@ -291,6 +292,10 @@ LogicalResult quantize::selectNodes(Plan &plan) {
   passOnParameters(plan);
   if (!settings.dynamic && !settings.weightOnly)
     findMasks(plan);
+  // Other tools don't look at that, and a user who names nodes has.
+  llvm::DenseSet<Operation *> sizing;
+  if (!settings.isCompatible() && settings.nodes.empty())
+    sizing = findSizing(plan.module);
   NamePatterns chosen(settings.nodes), excluded(settings.excluded);
   for (Node &node : plan.nodes) {
     node.excluded = excluded.matches(node.name);
@@ -309,6 +314,10 @@ LogicalResult quantize::selectNodes(Plan &plan) {
       node.reason = "not among op-types-to-quantize";
     else if (node.excluded = op && holdsMask(plan, op); node.excluded)
       node.reason = "it holds an attention mask, which no range may follow";
+    else if (node.excluded = (node.embeds || (op && op.isContraction())) &&
+                             sizing.contains(node.op);
+             node.excluded)
+      node.reason = "it decides sizes, which rounding would change";
     else if (settings.isCompatible() && !node.plain && !node.embeds)
       node.reason = leftByOnnxRuntime(settings, opTypeOf(node.op));
     if (op && node.reason.empty())

@@ -73,6 +73,12 @@ inline constexpr llvm::StringLiteral maxIterationsAttr = "onnxq.max_iterations";
 inline constexpr llvm::StringLiteral nodeNumberAttr = "onnxq.number";
 /// On an If in a copy of a graph: its number.
 inline constexpr llvm::StringLiteral branchAttr = "onnxq.branch";
+/// On RNN, GRU and LSTM: X holds W's products, [T, N, directions * gates * H].
+inline constexpr llvm::StringLiteral inputProjectedAttr =
+    "onnxq.input_projected";
+/// They contain the products of R with the first state; there is one step.
+inline constexpr llvm::StringLiteral hiddenProjectedAttr =
+    "onnxq.hidden_projected";
 
 //===----------------------------------------------------------------------===//
 // Functions that compiled code calls
