@@ -10,6 +10,7 @@
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
 #include "OnnxQuant/Transforms/Quantize/ChannelFactors.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -101,6 +102,10 @@ private:
   std::optional<Score> scoreAt(int64_t place);
   std::optional<double> timeAt(int64_t place);
   std::optional<int64_t> bestSoFar() const;
+  /// Tells of the best so far, if it is another one than before.
+  LogicalResult announce();
+  /// Adds the models that were judged, and the chosen one.
+  void complete(Result &found, std::optional<int64_t> chosen) const;
   int64_t guessBySqnr(int64_t low, int64_t high) const;
   QuantizeOptions optionsAt(int64_t place, Result *lists = nullptr) const;
   Point pointAt(int64_t place) const;
@@ -130,7 +135,7 @@ private:
   /// Of the problem's layers: the weight's name and its axis.
   std::vector<std::pair<std::string, int64_t>> weights;
   std::vector<Move> moves;
-  std::optional<int64_t> chosen;
+  std::optional<int64_t> chosen, announced;
   bool hasFailed = false;
   Result result;
 };
@@ -366,13 +371,28 @@ QuantizeOptions Searcher::optionsAt(int64_t place, Result *lists) const {
   QuantizeOptions options = base;
   llvm::json::Object overrides;
   std::vector<std::string> wide, finer, floats;
+  // Changes before that of a layer that became float later come to nothing.
+  llvm::SmallDenseSet<size_t> inFloat;
+  for (const Move &move : llvm::ArrayRef(moves).take_front(place))
+    for (const Change &change : move.changes)
+      if (change.kind == Change::Kind::Float)
+        inFloat.insert(change.index);
+  auto isUnread = [&](const Tensor &tensor) {
+    return !tensor.readers.empty() &&
+           llvm::all_of(tensor.readers, [&](size_t reader) {
+             return inFloat.contains(reader);
+           });
+  };
   for (const Move &move : llvm::ArrayRef(moves).take_front(place))
     for (const Change &change : move.changes)
       switch (change.kind) {
       case Change::Kind::Wide:
-        wide.push_back(problem.tensors[change.index].name);
+        if (!isUnread(problem.tensors[change.index]))
+          wide.push_back(problem.tensors[change.index].name);
         break;
       case Change::Kind::Finer:
+        if (inFloat.contains(change.index))
+          break;
         finer.push_back(weights[change.index].first);
         overrides[weights[change.index].first] =
             llvm::json::Object{{"axis", weights[change.index].second}};
@@ -438,7 +458,7 @@ std::optional<Score> Searcher::scoreAt(int64_t place) {
     return std::nullopt;
   }
   checkpoint.scores[place] = *score;
-  if (failed(save())) {
+  if (failed(announce()) || failed(save())) {
     hasFailed = true;
     return std::nullopt;
   }
@@ -460,7 +480,7 @@ std::optional<double> Searcher::timeAt(int64_t place) {
     return std::nullopt;
   }
   checkpoint.milliseconds[place] = times->front();
-  if (failed(save())) {
+  if (failed(announce()) || failed(save())) {
     hasFailed = true;
     return std::nullopt;
   }
@@ -487,14 +507,30 @@ std::optional<int64_t> Searcher::bestSoFar() const {
   if (!bounds.boundsLoss()) {
     std::optional<int64_t> most;
     for (const auto &[place, time] : checkpoint.milliseconds)
-      if (time <= *bounds.maxLatency)
+      if (place <= last() && time <= *bounds.maxLatency)
         most = std::max(most.value_or(0), place);
     return most;
   }
+  auto isInTime = [&](int64_t place) {
+    auto time = checkpoint.milliseconds.find(place);
+    return !bounds.maxLatency || (time != checkpoint.milliseconds.end() &&
+                                  time->second <= *bounds.maxLatency);
+  };
   for (const auto &[place, score] : checkpoint.scores)
-    if (holds(score, bounds))
+    if (place <= last() && holds(score, bounds) && isInTime(place))
       return place;
   return std::nullopt;
+}
+
+LogicalResult Searcher::announce() {
+  std::optional<int64_t> best = request.found ? bestSoFar() : std::nullopt;
+  if (!best || best == announced)
+    return success();
+  announced = best;
+  Result soFar = result;
+  soFar.wasInterrupted = true;
+  complete(soFar, best);
+  return request.found(soFar);
 }
 
 template <typename... Values>
@@ -604,6 +640,11 @@ LogicalResult Searcher::finish() {
     }
   }
   result.wasInterrupted = isInterrupted();
+  complete(result, chosen);
+  return success();
+}
+
+void Searcher::complete(Result &found, std::optional<int64_t> chosen) const {
   std::set<int64_t> places;
   for (const auto &[place, score] : checkpoint.scores)
     places.insert(place);
@@ -613,17 +654,16 @@ LogicalResult Searcher::finish() {
     if (place > last())
       continue;
     if (place == chosen)
-      result.chosen = result.points.size();
-    result.points.push_back(pointAt(place));
+      found.chosen = found.points.size();
+    found.points.push_back(pointAt(place));
   }
   if (!chosen)
-    return success();
-  result.options = optionsAt(*chosen, &result);
-  result.options.remarks = request.quantize.remarks;
-  const Point &point = result.points[*result.chosen];
+    return;
+  found.options = optionsAt(*chosen, &found);
+  found.options.remarks = request.quantize.remarks;
+  const Point &point = found.points[*found.chosen];
   if (point.score)
-    result.notes = doubts(*point.score, bounds);
-  return success();
+    found.notes = doubts(*point.score, bounds);
 }
 
 FailureOr<Result> Searcher::run() {
@@ -633,7 +673,8 @@ FailureOr<Result> Searcher::run() {
     if (failed(findCosts()))
       return failure();
     describeProblem();
-    if (failed(bounds.boundsLoss() ? searchLoss() : searchTime()))
+    if (failed(announce()) ||
+        failed(bounds.boundsLoss() ? searchLoss() : searchTime()))
       return failure();
   }
   if (failed(finish()))

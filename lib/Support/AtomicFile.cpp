@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace llvm;
 using namespace onnxquant;
@@ -23,17 +24,30 @@ static std::error_code lastError() {
   return std::error_code(errno, std::generic_category());
 }
 
+/// Where this thread's files go instead of their places, if anywhere.
+static thread_local HeldFiles *holder = nullptr;
+
 /// Writes to a descriptor. LLVM's own stream ends the process in its destructor
 /// if a write failed; this one keeps the first error, and writes nothing more.
 class AtomicFile::Stream : public raw_pwrite_stream {
 public:
-  explicit Stream(int fd, bool owns) : fd(fd), owns(owns) {}
+  /// With `keeps`, nothing is written before `release`.
+  explicit Stream(int fd, bool owns, bool keeps = false)
+      : fd(fd), owns(owns), keeps(keeps) {}
   ~Stream() override { close(); }
 
   /// Flushes; the descriptor stays open.
   std::error_code finish() {
     flush();
     return code;
+  }
+  void release() {
+    flush();
+    if (!keeps)
+      return;
+    keeps = false;
+    position -= kept.size();
+    write_impl(kept.data(), kept.size());
   }
   /// The descriptor for others to use until the stream is closed.
   int descriptor() const { return fd; }
@@ -50,7 +64,9 @@ private:
     // The system takes at most 2 GiB at a time.
     constexpr size_t most = size_t(1) << 30;
     position += size;
-    while (size > 0 && !code) {
+    if (keeps)
+      kept.append(data, size);
+    while (size > 0 && !keeps && !code) {
       ssize_t written = ::write(fd, data, std::min(size, most));
       if (written >= 0) {
         data += written;
@@ -65,7 +81,9 @@ private:
   }
   void pwrite_impl(const char *data, size_t size, uint64_t offset) override {
     flush();
-    while (size > 0 && !code) {
+    if (keeps)
+      kept.replace(offset, size, data, size);
+    while (size > 0 && !keeps && !code) {
       ssize_t written = ::pwrite(fd, data, size, offset);
       if (written >= 0) {
         data += written;
@@ -79,7 +97,8 @@ private:
   uint64_t current_pos() const override { return position; }
 
   int fd;
-  bool owns;
+  bool owns, keeps;
+  std::string kept;
   uint64_t position = 0;
   std::error_code code;
 };
@@ -112,7 +131,8 @@ Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path) {
   std::unique_ptr<AtomicFile> file(new AtomicFile());
   file->path = path.str();
   if (path == "-") {
-    file->stream = std::make_unique<Stream>(STDOUT_FILENO, /*owns=*/false);
+    file->stream = std::make_unique<Stream>(STDOUT_FILENO, /*owns=*/false,
+                                            /*keeps=*/holder != nullptr);
     return file;
   }
   // Devices and pipes stay what they are: they are written to, not replaced.
@@ -123,7 +143,8 @@ Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path) {
     int fd = ::open(file->path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0)
       return pathError(path, lastError());
-    file->stream = std::make_unique<Stream>(fd, /*owns=*/true);
+    file->stream = std::make_unique<Stream>(fd, /*owns=*/true,
+                                            /*keeps=*/holder != nullptr);
     return file;
   }
   std::string temporary = temporaryName(path);
@@ -177,7 +198,38 @@ AtomicFile::~AtomicFile() {
 
 Error AtomicFile::commit() { return commitTogether(this); }
 
+HeldFiles::HeldFiles() = default;
+HeldFiles::~HeldFiles() = default;
+
+void HeldFiles::hold(function_ref<void()> work) {
+  HeldFiles *before = std::exchange(holder, this);
+  work();
+  holder = before;
+}
+
+Error HeldFiles::commit() {
+  SmallVector<AtomicFile *> all;
+  for (const std::unique_ptr<AtomicFile> &file : files) {
+    file->stream->release();
+    all.push_back(file.get());
+  }
+  return commitTogether(all);
+}
+
 Error onnxquant::commitTogether(ArrayRef<AtomicFile *> files) {
+  if (holder) {
+    for (AtomicFile *file : files) {
+      if (std::error_code code = file->stream->finish())
+        return pathError(file->path, code);
+      std::unique_ptr<AtomicFile> &held =
+          holder->files.emplace_back(new AtomicFile());
+      held->path = file->path;
+      held->temporary.swap(file->temporary);
+      held->isNameless = file->isNameless;
+      held->stream.swap(file->stream);
+    }
+    return Error::success();
+  }
   for (AtomicFile *file : files) {
     // A file without a name is open until it has one.
     std::error_code code = file->stream->finish();

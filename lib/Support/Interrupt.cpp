@@ -8,6 +8,7 @@
 #include <atomic>
 #include <csignal>
 #include <fcntl.h>
+#include <mutex>
 #include <poll.h>
 #include <pthread.h>
 #include <thread>
@@ -19,12 +20,20 @@ static std::atomic<int> caught{0};
 /// What work that asks for interrupts has left to end in; 0: none does.
 static std::atomic<int> grace{0};
 static int writeEnd = -1;
+/// Of the words, and never given back once they are being said.
+static std::mutex wordsMutex;
+static std::function<void()> lastWords;
 
 static void onSignal(int number) {
   int saved = errno;
   char byte = static_cast<char>(number);
   (void)!::write(writeEnd, &byte, 1);
   errno = saved;
+}
+
+[[noreturn]] static void leave(int number) {
+  removeTemporaries();
+  ::_exit(128 + number);
 }
 
 [[noreturn]] static void end(int number) {
@@ -40,8 +49,19 @@ static void watch(int readEnd) {
   while (::read(readEnd, &byte, 1) != 1)
     if (errno != EINTR)
       return;
-  caught = byte;
   pollfd next = {readEnd, POLLIN, 0};
+  wordsMutex.lock();
+  caught = byte;
+  if (lastWords) {
+    std::thread([byte] {
+      lastWords();
+      leave(byte);
+    }).detach();
+    constexpr int most = 900;
+    ::poll(&next, 1, most);
+    end(byte);
+  }
+  wordsMutex.unlock();
   if (grace > 0)
     ::poll(&next, 1, grace);
   end(byte);
@@ -80,6 +100,18 @@ void onnxquant::installInterrupts() {
 std::function<bool()> onnxquant::pollInterrupts(int graceMilliseconds) {
   grace = graceMilliseconds;
   return [] { return caught != 0; };
+}
+
+LastWords::LastWords(std::function<void()> words) { change(std::move(words)); }
+
+LastWords::~LastWords() { change(nullptr); }
+
+void LastWords::change(std::function<void()> words) {
+  {
+    std::lock_guard<std::mutex> lock(wordsMutex);
+    lastWords.swap(words);
+  }
+  // What the old ones held is given back without the lock.
 }
 
 int onnxquant::interruptedStatus(int status) {

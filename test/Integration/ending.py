@@ -86,6 +86,8 @@ def interrupts(setting, tally):
     verbs = {
         "calibrate": ["calibrate", setting.model, "--data", setting.data, "-o", "t.json"],
         "quantize": ["quantize", setting.model, "--data", setting.data, "-o", "new.onnx"],
+        # Code for many layers is being compiled then.
+        "quantize within bounds": ["quantize", setting.model, "--data", setting.few, "-o", "new.onnx", "--min-sqnr", "30", "--target", "x86-64-v3"],
         "evaluate": ["evaluate", setting.quantized, "--reference", setting.model, "--data", setting.data],
         "debug": ["debug", setting.model, setting.quantized, "--data", setting.data],
         "sensitivity": ["sensitivity", setting.model, "--data", setting.data],

@@ -6,6 +6,7 @@
 #include "OnnxQuant/Budget/Search.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
+#include "OnnxQuant/Support/AtomicFile.h"
 #include "OnnxQuant/Support/Interrupt.h"
 #include "OnnxQuant/Support/ModelDiagnostics.h"
 #include "OnnxQuant/Transforms/Calibrate/Collect.h"
@@ -39,13 +40,22 @@ struct QuantizeSettings {
   bool hasData() const { return !data.options.paths.empty(); }
 };
 
-/// What the stages leave for the summary.
-struct Outcome {
-  SeenRuns seen;
+/// What there is to tell of one quantized model.
+struct Told {
   int64_t samples = 0, skipped = 0;
-  std::set<std::string> normalized;
   QuantizeSummary summary;
   std::optional<budget::Result> search;
+};
+
+/// What the stages leave for the summary.
+struct Outcome : Told {
+  SeenRuns seen;
+  std::set<std::string> normalized;
+};
+
+/// The best model of a search so far: its files, not in place yet.
+struct BestSoFar : Told {
+  HeldFiles files;
 };
 
 } // namespace
@@ -126,6 +136,13 @@ static std::optional<int> checkMethod(const Arguments &parser,
   return std::nullopt;
 }
 
+static void takeReport(const QuantizeSettings &settings,
+                       const QuantizeReport &report, Told &told) {
+  told.summary.report = report;
+  told.summary.saturation =
+      saturationNote(report, settings.pipeline.quantize.runtime);
+}
+
 /// Where the model's ranges come from, and what the stages tell.
 static void completePipeline(QuantizeSettings &settings, Outcome &outcome) {
   QuantizePipelineOptions &pipeline = settings.pipeline;
@@ -141,9 +158,7 @@ static void completePipeline(QuantizeSettings &settings, Outcome &outcome) {
     outcome.skipped = skipped;
   };
   pipeline.sink = [&](const QuantizeReport &report) {
-    outcome.summary.report = report;
-    outcome.summary.saturation =
-        saturationNote(report, pipeline.quantize.runtime);
+    takeReport(settings, report, outcome);
   };
 }
 
@@ -181,14 +196,10 @@ static std::vector<std::string> nextCommands(const Arguments &parser,
   return commands;
 }
 
-/// What users should know of the result.
-static void summarize(const Arguments &parser, const QuantizeSettings &settings,
-                      ModuleOp module, Outcome &outcome,
-                      Clock::time_point start) {
-  QuantizeSummary &summary = outcome.summary;
-  summary.count(module, outcome.seen);
-  std::unique_ptr<Executor> executor = createCalibrationExecutor();
-  summary.compare(module, outcome.seen, *executor);
+/// Tells what users should know of a model that has been written.
+static void tell(const Arguments &parser, const QuantizeSettings &settings,
+                 const Outcome &outcome, Told &told, Clock::time_point start) {
+  QuantizeSummary &summary = told.summary;
   summary.path = settings.output;
   summary.bytes = fileBytes(settings.output);
   summary.bytesBefore = fileBytes(settings.path);
@@ -198,19 +209,28 @@ static void summarize(const Arguments &parser, const QuantizeSettings &settings,
   llvm::raw_ostream &os = settings.output == "-" ? llvm::errs() : llvm::outs();
   if (settings.json) {
     llvm::json::Object root =
-        seenToJson(outcome.seen, outcome.samples, outcome.skipped);
+        seenToJson(outcome.seen, told.samples, told.skipped);
     summary.addTo(root);
-    if (outcome.search)
-      root["budget"] = outcome.search->toJson();
+    if (told.search)
+      root["budget"] = told.search->toJson();
     os << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(root)));
     return;
   }
   if (settings.hasData())
-    printSeen(os, outcome.seen, outcome.samples, outcome.skipped,
-              outcome.normalized);
-  if (outcome.search)
-    outcome.search->print(os);
+    printSeen(os, outcome.seen, told.samples, told.skipped, outcome.normalized);
+  if (told.search)
+    told.search->print(os);
   summary.print(os, settings.verbose);
+}
+
+/// What users should know of the result.
+static void summarize(const Arguments &parser, const QuantizeSettings &settings,
+                      ModuleOp module, Outcome &outcome,
+                      Clock::time_point start) {
+  outcome.summary.count(module, outcome.seen);
+  std::unique_ptr<Executor> executor = createCalibrationExecutor();
+  outcome.summary.compare(module, outcome.seen, *executor);
+  tell(parser, settings, outcome, outcome, start);
 }
 
 /// Reads bounds; an exit code says that they are wrong.
@@ -240,10 +260,94 @@ static std::string identify(const QuantizeSettings &settings) {
   return text;
 }
 
+/// What there is of a search that is interrupted is kept in its checkpoint.
+static std::string continued(const QuantizeSettings &settings) {
+  const std::string &path = settings.pipeline.quantize.checkpoint;
+  return path.empty() || !llvm::sys::fs::exists(path)
+             ? ""
+             : "; " + path + " can be continued";
+}
+
+/// Puts a model into place that is the best so far.
+static void end(const Arguments &parser, const QuantizeSettings &settings,
+                const Outcome &outcome, BestSoFar &best,
+                Clock::time_point start) {
+  Progress::leaveLine();
+  if (llvm::Error error = best.files.commit()) {
+    llvm::errs() << "error: interrupted; " << llvm::toString(std::move(error))
+                 << "\n";
+    return;
+  }
+  llvm::errs() << "interrupted: this is the best model so far" +
+                      continued(settings) + "\n";
+  if (settings.quiet && !settings.json)
+    return;
+  tell(parser, settings, outcome, best, start);
+  llvm::outs().flush();
+}
+
+/// Quantizes as a search says, and writes its report.
+static LogicalResult quantizeAs(const QuantizeSettings &settings,
+                                const QuantizeOptions &options, ModuleOp module,
+                                Told &told) {
+  PassManager pm(module.getContext());
+  pm.addPass(createQuantize(options, [&](const QuantizeReport &report) {
+    takeReport(settings, report, told);
+  }));
+  if (failed(pm.run(module)))
+    return failure();
+  const std::string &report = settings.pipeline.quantize.report;
+  if (report.empty())
+    return success();
+  llvm::Error error = budget::writeReport(report, settings.path,
+                                          told.summary.report, *told.search);
+  if (!error)
+    return success();
+  complain(llvm::toString(std::move(error)), BadInput);
+  return failure();
+}
+
+/// Keeps a model that keeps the bounds as what an interrupt ends with. It has
+/// the same bytes as if the search had ended with it.
+static LogicalResult keepBest(const Arguments &parser,
+                              const QuantizeSettings &settings, ModuleOp module,
+                              const Outcome &outcome,
+                              const budget::Result &soFar, LastWords &words,
+                              Clock::time_point start) {
+  auto best = std::make_shared<BestSoFar>();
+  best->samples = soFar.run;
+  best->skipped = soFar.skipped;
+  best->search = soFar;
+  QuantizeOptions options = soFar.options;
+  options.remarks = false;
+  // They come again with the model that the search ends with.
+  ScopedDiagnosticHandler quiet(
+      module.getContext(), [](Diagnostic &diagnostic) {
+        return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
+      });
+  OwningOpRef<ModuleOp> copy(cast<ModuleOp>(module->clone()));
+  LogicalResult done = success();
+  best->files.hold([&] {
+    done = success(
+        succeeded(quantizeAs(settings, options, *copy, *best)) &&
+        succeeded(writeModel(*copy, settings.output, settings.exporting)));
+  });
+  if (failed(done))
+    return failure();
+  best->summary.count(*copy, outcome.seen);
+  words.change([&parser, &settings, &outcome, best, start] {
+    end(parser, settings, outcome, *best, start);
+  });
+  return success();
+}
+
 /// Prepares a model, gives it ranges, and looks for the options that keep the
 /// bounds; quantizes with them. An exit code says that there is no model.
-static std::optional<int> quantizeWithin(QuantizeSettings &settings,
-                                         ModuleOp module, Outcome &outcome) {
+static std::optional<int> quantizeWithin(const Arguments &parser,
+                                         QuantizeSettings &settings,
+                                         ModuleOp module, Outcome &outcome,
+                                         LastWords &words,
+                                         Clock::time_point start) {
   PassManager preparing(module.getContext());
   if (llvm::Error error =
           buildPreparation(preparing, settings.pipeline.preprocess,
@@ -254,16 +358,16 @@ static std::optional<int> quantizeWithin(QuantizeSettings &settings,
     if (failed(preparing.run(module)))
       return BadInput;
   }
-  // Code that is being compiled, and the best model so far, are finished.
-  constexpr int grace = 60000;
   budget::Request request;
   request.quantize = settings.pipeline.quantize;
   request.bounds = *settings.bounds;
   request.collect = settings.pipeline.collect;
-  request.collect.interrupted = pollInterrupts(grace);
   request.target = settings.pipeline.quantize.target;
   request.checkpoint = settings.pipeline.quantize.checkpoint;
   request.identity = identify(settings);
+  request.found = [&](const budget::Result &soFar) {
+    return keepBest(parser, settings, module, outcome, soFar, words, start);
+  };
   auto found = budget::search(module, request);
   if (failed(found))
     return BadInput;
@@ -272,33 +376,12 @@ static std::optional<int> quantizeWithin(QuantizeSettings &settings,
   outcome.search = std::move(*found);
   const budget::Result &search = *outcome.search;
   if (!search.chosen) {
-    if (search.wasInterrupted)
-      return complain(
-          "interrupted before any model was found" +
-              (request.checkpoint.empty()
-                   ? std::string()
-                   : "; " + request.checkpoint + " can be continued"),
-          BadInput);
     if (!settings.quiet)
       search.print(llvm::errs());
     return complain(search.reason, BadInput);
   }
-  if (search.wasInterrupted)
-    llvm::errs() << "interrupted: this is the best model so far"
-                 << (request.checkpoint.empty()
-                         ? ""
-                         : "; " + request.checkpoint + " can be continued")
-                 << "\n";
-  PassManager pm(module.getContext());
-  pm.addPass(createQuantize(search.options, settings.pipeline.sink));
-  if (failed(pm.run(module)))
+  if (failed(quantizeAs(settings, search.options, module, outcome)))
     return BadInput;
-  const std::string &report = settings.pipeline.quantize.report;
-  if (report.empty())
-    return std::nullopt;
-  if (llvm::Error error = budget::writeReport(report, settings.path,
-                                              outcome.summary.report, search))
-    return complain(llvm::toString(std::move(error)), BadInput);
   return std::nullopt;
 }
 
@@ -336,8 +419,15 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (!module)
     return BadInput;
   outcome.normalized = normalizedInputs(*module);
+  std::optional<LastWords> words;
   if (settings.bounds) {
-    if (std::optional<int> code = quantizeWithin(settings, *module, outcome))
+    words.emplace([&settings] {
+      Progress::leaveLine();
+      llvm::errs() << "error: interrupted before any model was found" +
+                          continued(settings) + "\n";
+    });
+    if (std::optional<int> code =
+            quantizeWithin(parser, settings, *module, outcome, *words, start))
       return *code;
   } else {
     PassManager pm(&context.get());
@@ -349,6 +439,7 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   }
   if (failed(writeModel(*module, settings.output, settings.exporting)))
     return BadInput;
+  words.reset();
   if (!settings.quiet || settings.json)
     summarize(parser, settings, *module, outcome, start);
   return Done;

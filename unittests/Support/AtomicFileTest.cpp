@@ -71,6 +71,43 @@ private:
   void (*handler)(int);
 };
 
+TEST_F(AtomicFileTest, HeldFilesAppearTogetherWhenAsked) {
+  std::string one = path("one"), other = path("other");
+  write(one, "old");
+  {
+    HeldFiles forgotten;
+    forgotten.hold([&] {
+      EXPECT_FALSE(bool(writeTogether({{one, "never"}, {other, "seen"}})));
+    });
+    EXPECT_EQ(read(one), "old");
+    EXPECT_EQ(list(), std::set<std::string>{"one"});
+  }
+  EXPECT_EQ(list(), std::set<std::string>{"one"});
+  HeldFiles held;
+  held.hold([&] {
+    EXPECT_FALSE(bool(writeTogether({{one, "new"}, {other, "two"}})));
+  });
+  EXPECT_EQ(read(one), "old");
+  EXPECT_FALSE(bool(held.commit()));
+  EXPECT_EQ(read(one), "new");
+  EXPECT_EQ(read(other), "two");
+}
+
+TEST_F(AtomicFileTest, HeldPipesAreWrittenToWhenAsked) {
+  std::string pipe = path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  HeldFiles held;
+  held.hold([&] { EXPECT_FALSE(bool(writeTogether({{pipe, "text"}}))); });
+  char text[8] = {};
+  EXPECT_LE(::read(reader, text, sizeof(text)), 0);
+  EXPECT_FALSE(bool(held.commit()));
+  EXPECT_EQ(::read(reader, text, sizeof(text)), 4);
+  EXPECT_STREQ(text, "text");
+  ::close(reader);
+}
+
 } // namespace
 
 TEST_F(AtomicFileTest, AppearsOnCommit) {

@@ -16,6 +16,8 @@
 
 namespace onnxquant::budget {
 
+struct Result;
+
 struct Request {
   /// The options to begin with; those of the budget are left out.
   QuantizeOptions quantize;
@@ -28,6 +30,10 @@ struct Request {
   /// A file to continue from and to write to, empty for none, and what says
   /// that it is of the same model and data.
   std::string checkpoint, identity;
+  /// Gets what there is with each model that keeps the bounds better than those
+  /// before: what to end with if the search is cut off there. Failures end the
+  /// search; their errors are diagnostics.
+  std::function<llvm::LogicalResult(const Result &)> found;
 };
 
 /// A model on the way.

@@ -4,10 +4,12 @@
 #define ONNXQUANT_SUPPORT_ATOMICFILE_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace onnxquant {
 
@@ -30,6 +32,7 @@ private:
 
   AtomicFile() = default;
   void forget();
+  friend class HeldFiles;
   friend llvm::Error commitTogether(llvm::ArrayRef<AtomicFile *> files);
 
   std::string path;
@@ -42,6 +45,26 @@ private:
 /// old files stay as they are if one of the new ones can't be written, and also
 /// if this process is killed at any moment.
 llvm::Error commitTogether(llvm::ArrayRef<AtomicFile *> files);
+
+/// Files that are written but not in place, so that they can be put there at
+/// any moment, from any thread, at once.
+class HeldFiles {
+public:
+  HeldFiles();
+  ~HeldFiles();
+  HeldFiles(const HeldFiles &) = delete;
+  HeldFiles &operator=(const HeldFiles &) = delete;
+
+  /// Files that this thread commits while `work` runs are held.
+  void hold(llvm::function_ref<void()> work);
+  /// Puts all of them into place.
+  llvm::Error commit();
+
+private:
+  friend llvm::Error commitTogether(llvm::ArrayRef<AtomicFile *> files);
+
+  std::vector<std::unique_ptr<AtomicFile>> files;
+};
 
 /// Writes texts to files that are one output, by their paths.
 llvm::Error
