@@ -548,6 +548,8 @@ void EntryWriter::writeRun() {
                 loadPointer(fieldAt(runContext, messageField)));
     b.setInsertionPointToStart(work);
   }
+  if (retainsMemory())
+    LLVM::CallOp::create(b, TypeRange{}, retainFunction, ValueRange{});
   LLVM::CallOp::create(b, graph,
                        ValueRange{runContext, workspace, entry->getArgument(0),
                                   entry->getArgument(1)});

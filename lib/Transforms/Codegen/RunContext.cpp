@@ -13,6 +13,8 @@ static constexpr int64_t nextField = 0, keptField = 8, bytesField = 16;
 /// More than any machine has; sizes above it are products that ran over.
 static constexpr int64_t mostBytes = int64_t(1) << 60;
 static constexpr StringLiteral noMemoryMessage = "onnxq_no_memory";
+/// Just below 32 MiB, the largest block that glibc learns from.
+static constexpr int64_t learntBytes = (32 << 20) - (64 << 10);
 
 //===----------------------------------------------------------------------===//
 // Pieces
@@ -329,6 +331,44 @@ void RunContextWriter::writeTrim(LLVM::LLVMFuncOp trim) {
   LLVM::ReturnOp::create(b, ValueRange{});
 }
 
+void RunContextWriter::writeRetain() {
+  constexpr StringLiteral answer = "onnxq_retains_memory";
+  auto malloc = declare("malloc", pointer, {i64});
+  auto freeFunction = declare("free", none(), {pointer});
+  auto retain = declare(retainFunction, none(), {});
+  retain.setLinkage(LLVM::Linkage::Internal);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(module.getBody());
+  LLVM::GlobalOp::create(b, i64, /*isConstant=*/false, LLVM::Linkage::Internal,
+                         answer, b.getI64IntegerAttr(0));
+  Block *entry = retain.addEntryBlock(b);
+  Block *first = b.createBlock(&retain.getBody());
+  Block *done = b.createBlock(&retain.getBody());
+  b.setInsertionPointToStart(entry);
+  Value place = LLVM::AddressOfOp::create(b, pointer, answer);
+  // Whichever run comes first; a second one does no harm.
+  Value known = LLVM::LoadOp::create(b, i64, place, /*alignment=*/8,
+                                     /*isVolatile=*/false,
+                                     /*isNonTemporal=*/false,
+                                     /*isInvariant=*/false,
+                                     /*isInvariantGroup=*/false,
+                                     LLVM::AtomicOrdering::monotonic);
+  LLVM::CondBrOp::create(b, equal(known, number(0)), first, done);
+  b.setInsertionPointToStart(first);
+  Value block = LLVM::CallOp::create(b, malloc, ValueRange{number(learntBytes)})
+                    .getResult();
+  // That its address is kept keeps LLVM from leaving out both calls.
+  Value address = LLVM::PtrToIntOp::create(b, i64, block);
+  LLVM::StoreOp::create(b, LLVM::OrOp::create(b, address, number(1)), place,
+                        /*alignment=*/8, /*isVolatile=*/false,
+                        /*isNonTemporal=*/false, /*isInvariantGroup=*/false,
+                        LLVM::AtomicOrdering::monotonic);
+  LLVM::CallOp::create(b, freeFunction, ValueRange{block});
+  LLVM::BrOp::create(b, ValueRange{}, done);
+  b.setInsertionPointToStart(done);
+  LLVM::ReturnOp::create(b, ValueRange{});
+}
+
 void RunContextWriter::write(bool outputs) {
   if (auto alloc = findUsed(allocFunction)) {
     hasBlocks = true;
@@ -345,5 +385,8 @@ void RunContextWriter::write(bool outputs) {
     writeDrop(drop);
   if (outputs)
     memoryFailure();
+  retains = outputs || hasBlocks;
+  if (retains)
+    writeRetain();
   writeFail();
 }
