@@ -30,6 +30,10 @@ inline constexpr llvm::StringLiteral releaseFunction = "onnxq_release";
 /// which takes longer than all else in a step of a decoder.
 inline constexpr llvm::StringLiteral retainFunction = "onnxq_retain";
 
+/// take(context, data, bytes): gives the caller the block with these data, if
+/// there is one and it has so many bytes; whether there is.
+inline constexpr llvm::StringLiteral takeFunction = "onnxq_take";
+
 /// drop(context, data): frees the block with these data.
 inline constexpr llvm::StringLiteral dropFunction = "onnxq_drop";
 
@@ -87,6 +91,8 @@ private:
   void writeTrim(mlir::LLVM::LLVMFuncOp trim);
   void writeDrop(mlir::LLVM::LLVMFuncOp drop);
   void writeRetain();
+  void writeTake();
+  void freeBlock(mlir::Value block);
   /// Takes a block out of the list, in which `place` points to it, and frees
   /// it.
   void removeBlock(mlir::Value runContext, mlir::Value place,
