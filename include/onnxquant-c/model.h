@@ -54,8 +54,8 @@ enum { ONNXQ_OK = 0, ONNXQ_RUN_FAILED = 1 };
 
 /* A dense tensor in row-major order. */
 typedef struct onnxq_buffer {
-  /* Output of a size known only at run time: NULL lets the run allocate with
-   * malloc, and the caller frees it. Other outputs must be given. */
+  /* Output of a size known only at run time: NULL lets the run allocate
+   * it, and the caller frees it with free. Other outputs must be given. */
   void *data;
   /* As many as the tensor has dimensions. Output: written by the run; may be
    * NULL if all of them are known from the model. */

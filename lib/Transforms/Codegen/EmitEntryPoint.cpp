@@ -263,6 +263,22 @@ void EntryWriter::copyOutput(unsigned index, Value descriptor, Value buffers,
     LLVM::CondBrOp::create(b, isNull, allocate, ValueRange{}, copy,
                            ValueRange{given});
     b.setInsertionPointToStart(allocate);
+    if (allocates()) {
+      // What the run allocated for it becomes the caller's.
+      Block *give = b.createBlock(region);
+      Block *makeOne = b.createBlock(region);
+      done = b.createBlock(region);
+      b.setInsertionPointToEnd(allocate);
+      Value taken = LLVM::CallOp::create(b, b.getI1Type(), takeFunction,
+                                         ValueRange{runContext, data, bytes})
+                        .getResult();
+      LLVM::CondBrOp::create(b, taken, give, makeOne);
+      b.setInsertionPointToStart(give);
+      LLVM::StoreOp::create(b, data, slot);
+      LLVM::BrOp::create(b, ValueRange{}, done);
+      allocate = makeOne;
+      b.setInsertionPointToStart(allocate);
+    }
     auto malloc = declare("malloc", pointer, {i64});
     // At least a byte, so that a tensor without elements is no failure.
     Value fresh =
@@ -548,6 +564,8 @@ void EntryWriter::writeRun() {
                 loadPointer(fieldAt(runContext, messageField)));
     b.setInsertionPointToStart(work);
   }
+  if (retainsMemory())
+    LLVM::CallOp::create(b, TypeRange{}, retainFunction, ValueRange{});
   LLVM::CallOp::create(b, graph,
                        ValueRange{runContext, workspace, entry->getArgument(0),
                                   entry->getArgument(1)});

@@ -6,13 +6,18 @@
 using namespace mlir;
 using namespace onnxquant;
 
-/// The data of a block begins at a multiple of this, after a header of at least
-/// as much: the next block, whether the block is carried on, and its bytes.
+/// A block is its data, which begin at a multiple of this, and behind them a
+/// record: the next record, whether the block is carried on, the bytes that
+/// were asked for, and where the data begin. So the data can be freed by
+/// whoever gets them.
 static constexpr int64_t blockAlignment = 64;
-static constexpr int64_t nextField = 0, keptField = 8, bytesField = 16;
+static constexpr int64_t nextField = 0, keptField = 8, bytesField = 16,
+                         startField = 24;
 /// More than any machine has; sizes above it are products that ran over.
 static constexpr int64_t mostBytes = int64_t(1) << 60;
 static constexpr StringLiteral noMemoryMessage = "onnxq_no_memory";
+/// Just below 32 MiB, the largest block that glibc learns from.
+static constexpr int64_t learntBytes = (32 << 20) - (64 << 10);
 
 //===----------------------------------------------------------------------===//
 // Pieces
@@ -100,11 +105,14 @@ LLVM::LLVMFuncOp RunContextWriter::findUsed(StringRef symbol) {
   return {};
 }
 
-/// Where the data of a block begins.
+/// Where the data of a block begin.
 Value RunContextWriter::dataOf(Value block) {
-  Value address = LLVM::PtrToIntOp::create(b, i64, block);
-  Value raised = LLVM::AddOp::create(b, address, number(2 * blockAlignment));
-  return LLVM::AndOp::create(b, raised, number(-blockAlignment));
+  return LLVM::LoadOp::create(b, i64, fieldAt(block, startField));
+}
+
+void RunContextWriter::freeBlock(Value block) {
+  LLVM::CallOp::create(b, declare("free", none(), {pointer}),
+                       ValueRange{loadPointer(fieldAt(block, startField))});
 }
 
 //===----------------------------------------------------------------------===//
@@ -138,7 +146,7 @@ int64_t RunContextWriter::maxBytes() const {
 
 /// Allocates a block that the run frees, as a memref of bytes.
 void RunContextWriter::writeAlloc(LLVM::LLVMFuncOp alloc) {
-  auto malloc = declare("malloc", pointer, {i64});
+  auto allocate = declare("aligned_alloc", pointer, {i64, i64});
   OpBuilder::InsertionGuard guard(b);
   Block *entry = alloc.addEntryBlock(b);
   Block *possible = b.createBlock(&alloc.getBody());
@@ -159,23 +167,28 @@ void RunContextWriter::writeAlloc(LLVM::LLVMFuncOp alloc) {
   }
   LLVM::CondBrOp::create(b, tooMany, full, possible);
   b.setInsertionPointToStart(possible);
-  Value whole = LLVM::AddOp::create(b, bytes, number(2 * blockAlignment));
-  Value block = LLVM::CallOp::create(b, malloc, ValueRange{whole}).getResult();
-  LLVM::CondBrOp::create(b, equal(block, null()), full, fine);
+  Value raised = LLVM::AddOp::create(b, bytes, number(blockAlignment - 1));
+  Value room = LLVM::AndOp::create(b, raised, number(-blockAlignment));
+  Value whole = LLVM::AddOp::create(b, room, number(blockAlignment));
+  Value data = LLVM::CallOp::create(b, allocate,
+                                    ValueRange{number(blockAlignment), whole})
+                   .getResult();
+  LLVM::CondBrOp::create(b, equal(data, null()), full, fine);
   b.setInsertionPointToStart(full);
   LLVM::CallOp::create(b, declare(failFunction, none(), {pointer, pointer}),
                        ValueRange{runContext, entry->getArgument(2)});
   LLVM::UnreachableOp::create(b);
   b.setInsertionPointToStart(fine);
-  if (all) {
+  Value block = LLVM::GEPOp::create(b, pointer, b.getI8Type(), data,
+                                    ArrayRef<LLVM::GEPArg>{room});
+  if (all)
     LLVM::StoreOp::create(b, all, fieldAt(runContext, usedField));
-    LLVM::StoreOp::create(b, bytes, fieldAt(block, bytesField));
-  }
+  LLVM::StoreOp::create(b, bytes, fieldAt(block, bytesField));
+  LLVM::StoreOp::create(b, data, fieldAt(block, startField));
   Value list = fieldAt(runContext, blocksField);
   LLVM::StoreOp::create(b, loadPointer(list), fieldAt(block, nextField));
   LLVM::StoreOp::create(b, number(0), fieldAt(block, keptField));
   LLVM::StoreOp::create(b, block, list);
-  Value data = LLVM::IntToPtrOp::create(b, pointer, dataOf(block));
   auto type =
       cast<LLVM::LLVMStructType>(alloc.getFunctionType().getReturnType());
   Value descriptor = LLVM::UndefOp::create(b, type);
@@ -194,7 +207,6 @@ void RunContextWriter::writeAlloc(LLVM::LLVMFuncOp alloc) {
 void RunContextWriter::writeRelease() {
   auto release = declare(releaseFunction, none(), {pointer});
   release.setLinkage(LLVM::Linkage::Internal);
-  auto freeFunction = declare("free", none(), {pointer});
   OpBuilder::InsertionGuard guard(b);
   Block *entry = release.addEntryBlock(b);
   Block *loop =
@@ -209,7 +221,7 @@ void RunContextWriter::writeRelease() {
   LLVM::CondBrOp::create(b, equal(block, null()), done, next);
   b.setInsertionPointToStart(next);
   Value following = loadPointer(fieldAt(block, nextField));
-  LLVM::CallOp::create(b, freeFunction, ValueRange{block});
+  freeBlock(block);
   LLVM::BrOp::create(b, ValueRange{following}, loop);
   b.setInsertionPointToStart(done);
   LLVM::ReturnOp::create(b, ValueRange{});
@@ -263,8 +275,48 @@ void RunContextWriter::removeBlock(Value runContext, Value place, Value block) {
     LLVM::StoreOp::create(b, LLVM::SubOp::create(b, used, bytes), field);
   }
   LLVM::StoreOp::create(b, loadPointer(fieldAt(block, nextField)), place);
-  LLVM::CallOp::create(b, declare("free", none(), {pointer}),
-                       ValueRange{block});
+  freeBlock(block);
+}
+
+/// take(context, data, bytes): the block with these data is the caller's if it
+/// has so many bytes; whether there is one.
+void RunContextWriter::writeTake() {
+  auto take = declare(takeFunction, b.getI1Type(), {pointer, pointer, i64});
+  take.setLinkage(LLVM::Linkage::Internal);
+  OpBuilder::InsertionGuard guard(b);
+  Block *entry = take.addEntryBlock(b);
+  // Where the pointer to the next block stands.
+  Block *loop =
+      b.createBlock(&take.getBody(), {}, {pointer}, {module.getLoc()});
+  Block *compare = b.createBlock(&take.getBody());
+  Block *next = b.createBlock(&take.getBody());
+  Block *found = b.createBlock(&take.getBody());
+  Block *none = b.createBlock(&take.getBody());
+  auto answer = [&](bool value) {
+    Value isThere =
+        LLVM::ConstantOp::create(b, b.getI1Type(), b.getBoolAttr(value));
+    LLVM::ReturnOp::create(b, isThere);
+  };
+  b.setInsertionPointToStart(entry);
+  Value data = LLVM::PtrToIntOp::create(b, i64, entry->getArgument(1));
+  Value list = fieldAt(entry->getArgument(0), blocksField);
+  LLVM::BrOp::create(b, ValueRange{list}, loop);
+  b.setInsertionPointToStart(loop);
+  Value place = loop->getArgument(0);
+  Value block = loadPointer(place);
+  LLVM::CondBrOp::create(b, equal(block, null()), none, compare);
+  b.setInsertionPointToStart(compare);
+  Value bytes = LLVM::LoadOp::create(b, i64, fieldAt(block, bytesField));
+  Value isIt = LLVM::AndOp::create(b, equal(dataOf(block), data),
+                                   equal(bytes, entry->getArgument(2)));
+  LLVM::CondBrOp::create(b, isIt, found, next);
+  b.setInsertionPointToStart(next);
+  LLVM::BrOp::create(b, ValueRange{fieldAt(block, nextField)}, loop);
+  b.setInsertionPointToStart(found);
+  LLVM::StoreOp::create(b, loadPointer(fieldAt(block, nextField)), place);
+  answer(true);
+  b.setInsertionPointToStart(none);
+  answer(false);
 }
 
 void RunContextWriter::writeDrop(LLVM::LLVMFuncOp drop) {
@@ -329,11 +381,51 @@ void RunContextWriter::writeTrim(LLVM::LLVMFuncOp trim) {
   LLVM::ReturnOp::create(b, ValueRange{});
 }
 
+void RunContextWriter::writeRetain() {
+  constexpr StringLiteral answer = "onnxq_retains_memory";
+  auto malloc = declare("malloc", pointer, {i64});
+  auto freeFunction = declare("free", none(), {pointer});
+  auto retain = declare(retainFunction, none(), {});
+  retain.setLinkage(LLVM::Linkage::Internal);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(module.getBody());
+  LLVM::GlobalOp::create(b, i64, /*isConstant=*/false, LLVM::Linkage::Internal,
+                         answer, b.getI64IntegerAttr(0));
+  Block *entry = retain.addEntryBlock(b);
+  Block *first = b.createBlock(&retain.getBody());
+  Block *done = b.createBlock(&retain.getBody());
+  b.setInsertionPointToStart(entry);
+  Value place = LLVM::AddressOfOp::create(b, pointer, answer);
+  // Whichever run comes first; a second one does no harm.
+  Value known = LLVM::LoadOp::create(b, i64, place, /*alignment=*/8,
+                                     /*isVolatile=*/false,
+                                     /*isNonTemporal=*/false,
+                                     /*isInvariant=*/false,
+                                     /*isInvariantGroup=*/false,
+                                     LLVM::AtomicOrdering::monotonic);
+  LLVM::CondBrOp::create(b, equal(known, number(0)), first, done);
+  b.setInsertionPointToStart(first);
+  Value block = LLVM::CallOp::create(b, malloc, ValueRange{number(learntBytes)})
+                    .getResult();
+  // That its address is kept keeps LLVM from leaving out both calls.
+  Value address = LLVM::PtrToIntOp::create(b, i64, block);
+  LLVM::StoreOp::create(b, LLVM::OrOp::create(b, address, number(1)), place,
+                        /*alignment=*/8, /*isVolatile=*/false,
+                        /*isNonTemporal=*/false, /*isInvariantGroup=*/false,
+                        LLVM::AtomicOrdering::monotonic);
+  LLVM::CallOp::create(b, freeFunction, ValueRange{block});
+  LLVM::BrOp::create(b, ValueRange{}, done);
+  b.setInsertionPointToStart(done);
+  LLVM::ReturnOp::create(b, ValueRange{});
+}
+
 void RunContextWriter::write(bool outputs) {
   if (auto alloc = findUsed(allocFunction)) {
     hasBlocks = true;
     writeAlloc(alloc);
     writeRelease();
+    if (outputs)
+      writeTake();
   }
   if (auto mark = findUsed(markFunction))
     writeMark(mark);
@@ -345,5 +437,8 @@ void RunContextWriter::write(bool outputs) {
     writeDrop(drop);
   if (outputs)
     memoryFailure();
+  retains = outputs || hasBlocks;
+  if (retains)
+    writeRetain();
   writeFail();
 }

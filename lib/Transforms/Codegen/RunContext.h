@@ -23,6 +23,17 @@ inline constexpr int64_t contextBytes = usedField + 8;
 /// Frees all that a run still has.
 inline constexpr llvm::StringLiteral releaseFunction = "onnxq_release";
 
+/// retain(): lets the process keep memory that runs free. Once for all runs, a
+/// large block is allocated, not touched, and freed: from then on glibc keeps
+/// free blocks of up to this size, and 64 MiB at the end of its heap. Otherwise
+/// it gives back what a run frees, and the next run takes it anew page by page,
+/// which takes longer than all else in a step of a decoder.
+inline constexpr llvm::StringLiteral retainFunction = "onnxq_retain";
+
+/// take(context, data, bytes): gives the caller the block with these data, if
+/// there is one and it has so many bytes; whether there is.
+inline constexpr llvm::StringLiteral takeFunction = "onnxq_take";
+
 /// drop(context, data): frees the block with these data.
 inline constexpr llvm::StringLiteral dropFunction = "onnxq_drop";
 
@@ -63,6 +74,7 @@ public:
   void write(bool outputs);
   bool canFail() const { return fails; }
   bool allocates() const { return hasBlocks; }
+  bool retainsMemory() const { return retains; }
   /// Ends the current block: there is not enough memory.
   void failMemory(mlir::Value runContext);
 
@@ -78,6 +90,9 @@ private:
   void writeKeep(mlir::LLVM::LLVMFuncOp keep);
   void writeTrim(mlir::LLVM::LLVMFuncOp trim);
   void writeDrop(mlir::LLVM::LLVMFuncOp drop);
+  void writeRetain();
+  void writeTake();
+  void freeBlock(mlir::Value block);
   /// Takes a block out of the list, in which `place` points to it, and frees
   /// it.
   void removeBlock(mlir::Value runContext, mlir::Value place,
@@ -86,7 +101,7 @@ private:
   /// The bytes that a run's blocks may have; 0 for any number.
   int64_t maxBytes() const;
 
-  bool fails = false, hasBlocks = false;
+  bool fails = false, hasBlocks = false, retains = false;
 };
 
 } // namespace onnxquant
