@@ -41,6 +41,7 @@ static void addPreparation(OpPassManager &pm) {
 
 /// Tensors become buffers, updated in place where nothing reads the old value.
 static void addBufferization(OpPassManager &pm) {
+  pm.addPass(createGroupReaders());
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
   options.functionBoundaryTypeConversion =
@@ -81,14 +82,14 @@ static void addKernelPasses(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createConvertONNXToLinalg(lowering));
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqual());
   pm.addPass(createFuseElementwise());
   pm.addPass(createFuseEpilogue());
   pm.addPass(createFoldRequantize());
   PackWeightsOptions packing;
   packing.winograd = options.winograd;
   pm.addPass(createPackWeights(packing));
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqual());
   addBufferization(pm);
   pm.addPass(createHoistChecks());
   pm.addPass(createFuseObservers());
@@ -112,12 +113,12 @@ static void addBarePasses(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createConvertONNXToLinalg(lowering));
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqual());
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   FuseElementwiseOptions fusion;
   fusion.bare = true;
   pm.addPass(createFuseElementwise(fusion));
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqual());
   addBufferization(pm);
   pm.addPass(createHoistChecks());
   pm.addPass(createOutlineKernels());

@@ -11,6 +11,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/OptBisect.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -51,6 +52,18 @@ Error onnxquant::checkConstants(mlir::ModuleOp module) {
               Twine(mostConstantBytes >> 20) + " MiB");
 }
 
+/// Instructions of a block that LLVM looks through for pairs. Of longer ones,
+/// which are graphs that call kernels, it compares all loads with each other.
+static constexpr size_t mostPaired = 4096;
+
+/// Whether a block of a function is too long for LLVM's SLP vectorizer.
+static bool isLong(const Any &unit) {
+  const auto *function = any_cast<const Function *>(&unit);
+  return function && any_of(**function, [](const BasicBlock &block) {
+           return block.size() > mostPaired;
+         });
+}
+
 /// Turns of a loop that is written out as a whole, if that isn't long.
 static constexpr unsigned fewTurns = 8;
 
@@ -67,7 +80,12 @@ void onnxquant::optimizeModule(Module &module, TargetMachine &machine,
   // Kernels are unrolled as they should be. What else LLVM would unroll, by up
   // to thousands of instructions, takes longer to compile than it saves.
   tuning.LoopUnrolling = false;
-  PassBuilder passes(&machine, tuning);
+  PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback(
+      [](StringRef pass, Any unit) {
+        return pass != "SLPVectorizerPass" || !isLong(unit);
+      });
+  PassBuilder passes(&machine, tuning, std::nullopt, &callbacks);
   // Loops of up to so many turns are edges of images.
   bool isBrief = options.isBrief;
   auto unroll = [isBrief](FunctionPassManager &manager,

@@ -50,6 +50,44 @@ def FuseElementwise : Pass<"onnxq-fuse-elementwise", "::mlir::ModuleOp"> {
   ];
 }
 
+def MergeEqual : Pass<"onnxq-merge-equal", "::mlir::ModuleOp"> {
+  let summary = "compute once what is computed again";
+  let description = [{
+    Does what MLIR's `cse` does, which hashes an op without its regions and
+    would compare all elementwise ops of the same operands in pairs. Their
+    regions are hashed, too.
+
+    ```mlir
+    %b = linalg.generic {...} ins(%a) outs(%e) { ... math.exp ... }
+    %c = linalg.generic {...} ins(%a) outs(%e) { ... math.exp ... }
+    // becomes
+    %b = linalg.generic {...} ins(%a) outs(%e) { ... math.exp ... }
+    ```
+  }];
+}
+
+def GroupReaders : Pass<"onnxq-group-readers", "::mlir::ModuleOp"> {
+  let summary = "bound the uses that bufferization looks at";
+  let description = [{
+    For each use of a tensor, bufferization goes through all others. Inputs and
+    constants, which nothing writes to, are read through several tensors if they
+    have more than 64 uses, and so many users of an empty tensor get one each.
+
+    ```mlir
+    %1 = linalg.generic {...} ins(%input) outs(%empty) ...
+    %2 = linalg.generic {...} ins(%input) outs(%empty) ...
+    // becomes
+    %buffer = bufferization.to_buffer %input read_only : tensor<4xf32> to memref<4xf32>
+    %group = bufferization.to_tensor %buffer restrict : memref<4xf32> to tensor<4xf32>
+    %empty1 = tensor.empty() : tensor<4xf32>
+    %1 = linalg.generic {...} ins(%group) outs(%empty1) ...
+    %empty2 = tensor.empty() : tensor<4xf32>
+    %2 = linalg.generic {...} ins(%group) outs(%empty2) ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
 def CopyStridedCasts : Pass<"onnxq-copy-strided-casts", "::mlir::ModuleOp"> {
   let summary = "copy where a cast only claims that a buffer is contiguous";
   let description = [{
