@@ -6,7 +6,6 @@ import argparse
 import logging
 import sys
 
-from ....errors import logger
 from .shape_inference import quant_pre_process
 
 logger = logging.getLogger("onnxquant")
