@@ -494,7 +494,7 @@ def check_bad_input(folder):
              ([model, *data, "--labels", folder / "high.npy"], 1, "is none of the 12 classes"),
              ([model, *data, "--labels", folder / "words.txt"], 1, "words.txt:1"),
              ([model, *data, "--labels", folder / "missing.txt"], 1, "missing.txt"),
-             ([model, *data], 1, "--labels is needed"),
+             ([model, *data], 1, "--labels FILE is needed"),
              ([model, *data, "--metric", "sqnr"], 2, "--reference"),
              ([model, *data, "--metric", "best"], 2, "'best'"),
              ([model, "--labels", folder / "labels.npy"], 2, "--data"),
