@@ -12,7 +12,7 @@ from support import growth_models
 from support import harness
 
 # Of each family the smaller size, which takes long enough to be measured.
-SIZES = {"concat": 64, "split": 250, "outputs": 500, "inputs": 500, "initializers": 500, "chain": 500}
+SIZES = {"concat": 250, "split": 250, "outputs": 250, "readers": 125, "inputs": 250, "initializers": 500, "chain": 500}
 FACTOR, MOST, LEAST_SECONDS, ROOM_MB = 4, 8, 0.4, 400
 
 
