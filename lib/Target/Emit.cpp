@@ -81,10 +81,9 @@ void onnxquant::optimizeModule(Module &module, TargetMachine &machine,
   // to thousands of instructions, takes longer to compile than it saves.
   tuning.LoopUnrolling = false;
   PassInstrumentationCallbacks callbacks;
-  callbacks.registerShouldRunOptionalPassCallback(
-      [](StringRef pass, Any unit) {
-        return pass != "SLPVectorizerPass" || !isLong(unit);
-      });
+  callbacks.registerShouldRunOptionalPassCallback([](StringRef pass, Any unit) {
+    return pass != "SLPVectorizerPass" || !isLong(unit);
+  });
   PassBuilder passes(&machine, tuning, std::nullopt, &callbacks);
   // Loops of up to so many turns are edges of images.
   bool isBrief = options.isBrief;

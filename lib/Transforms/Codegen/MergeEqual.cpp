@@ -54,10 +54,10 @@ static size_t hashRegions(Operation *op) {
   llvm::hash_code hash = op->getNumRegions();
   for (Region &region : op->getRegions())
     for (Operation &inner : region.getOps())
-      hash = llvm::hash_combine(
-          hash, inner.getName().getAsOpaquePointer(),
-          inner.getRawDictionaryAttrs().getAsOpaquePointer(),
-          inner.hashProperties(), hashOperands(&inner));
+      hash =
+          llvm::hash_combine(hash, inner.getName().getAsOpaquePointer(),
+                             inner.getRawDictionaryAttrs().getAsOpaquePointer(),
+                             inner.hashProperties(), hashOperands(&inner));
   return hash;
 }
 

@@ -38,6 +38,13 @@ def outputs(size):
     return model([helper.make_node("Sin", ["x"], [o.name]) for o in results], [info("x")], results)
 
 
+def readers(size):
+    """Outputs by nodes that differ in their attribute alone, all of one input."""
+    results = [info(f"y{i}") for i in range(size)]
+    nodes = [helper.make_node("LeakyRelu", ["x"], [o.name], alpha=(i + 1) / (2 * size)) for i, o in enumerate(results)]
+    return model(nodes, [info("x")], results)
+
+
 def inputs(size):
     given = [info(f"x{i}") for i in range(size)]
     nodes = [helper.make_node("Add", ["x0" if i == 1 else f"t{i - 1}", f"x{i}"], [f"t{i}"]) for i in range(1, size)]
@@ -100,6 +107,7 @@ FAMILIES = {
     "concat": (concat, (64, 125, 250, 500, 1000)),
     "split": (split, (1000, 3000, 7500, 15000, 30000)),
     "outputs": (outputs, (1000, 3000, 7500, 15000, 30000)),
+    "readers": (readers, (250, 500, 1000, 2000, 4000)),
     "inputs": (inputs, (1000, 3000, 7500, 15000, 30000)),
     "initializers": (initializers, (500, 1000, 2000, 4000, 8000)),
     "einsum": (einsum, (4, 8, 12, 16, 20)),

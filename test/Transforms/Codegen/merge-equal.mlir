@@ -24,10 +24,9 @@ func.func @regions(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4
     %r = arith.addf %in, %two : f32
     linalg.yield %r : f32
   } -> tensor<4xf32>
-  // Operands of an op that commutes may be in another order.
   %2 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
   ^bb0(%in: f32, %out: f32):
-    %r = arith.addf %one, %in : f32
+    %r = arith.addf %in, %one : f32
     linalg.yield %r : f32
   } -> tensor<4xf32>
   return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
