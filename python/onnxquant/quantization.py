@@ -47,7 +47,8 @@ def quantize(
     'integer', 'qat'), dynamic, activation_type, weight_type, per_channel,
     nodes_to_exclude, ... and those of calibration. With min_sqnr,
     min_agreement, max_drop (and labels) or max_latency, the fastest model
-    within these bounds is searched for. The result is in memory unless `out`
+    within these bounds is searched for. With only_where_faster, what 8 bits
+    make slower stays float. The result is in memory unless `out`
     names a file; its `report` tells what was done and why not.
 
     >>> import onnxquant as oq
