@@ -12,7 +12,7 @@ from support import growth_models
 from support import harness
 
 # Of each family the smaller size, which takes long enough to be measured.
-SIZES = {"concat": 250, "split": 150, "outputs": 150, "readers": 125, "inputs": 150, "initializers": 250, "chain": 250}
+SIZES = {"concat": 250, "split": 250, "outputs": 500, "readers": 250, "inputs": 500, "initializers": 500, "chain": 500}
 FACTOR, MOST, LEAST_SECONDS, ROOM_MB = 4, 8, 0.4, 400
 
 
@@ -47,7 +47,7 @@ def multiplies(folder, tally):
 def opens(folder, tally):
     """Open sizes take at most twice as long."""
     chain = growth_models.FAMILIES["chain"][0]
-    fixed, opened = (compile_model(folder, model) for model in (chain(500), growth_models.opened(chain(500))))
+    fixed, opened = (compile_model(folder, model) for model in (chain(1000), growth_models.opened(chain(1000))))
     problem = None
     if fixed.status or opened.status:
         problem = f"{fixed.ended()}, then {opened.ended()}: {opened.stderr.strip()[:200]}"
