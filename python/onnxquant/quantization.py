@@ -61,14 +61,14 @@ def quantize(
     labels, labels_are_temporary = label_file(keywords.pop("labels", None))
     if labels:
         keywords["labels"] = labels
-    searches = any(keywords.get(name) is not None for name in _BOUNDS)
+    searches = any(keywords.get(name) is not None for name in _BOUNDS) or bool(keywords.get("only_where_faster"))
     given, values = _options.split(
         "quantize", keywords, (_options.data(), _options.ranges(), _options.SHAPES, _EXPORT), also_quantize=True
     )
     if data is not None and table is not None:
         raise ValueError("quantize expects data or a table, but got both")
     given["preprocess_model"] = not skip_preprocess
-    # A search runs samples again and again.
+    # These run samples again.
     samples, size, more = open_data(data, keep=searches, limit=given.get("limit") if searches else None)
     where = os.fspath(out) if out is not None else ""
     source = Model(model)
