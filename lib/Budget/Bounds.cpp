@@ -65,11 +65,20 @@ onnxquant::budget::readBounds(const QuantizeOptions &options) {
     return fail("max-latency expects milliseconds above 0, but got '" +
                 llvm::Twine(options.maxLatency) + "'");
   if (!bounds.boundsLoss() && !bounds.maxLatency) {
-    if (auto name = findBudgetOption(options))
+    // The processor that is faster is asked for without a search as well.
+    QuantizeOptions others = options;
+    if (others.onlyWhereFaster) {
+      others.onlyWhereFaster = false;
+      others.target.clear();
+    }
+    if (auto name = findBudgetOption(others))
       return fail(*name + " is for a search: give min-sqnr, min-agreement, "
                           "max-drop or max-latency, too");
     return std::nullopt;
   }
+  if (options.onlyWhereFaster)
+    return fail("only-where-faster means nothing with a bound, whose search "
+                "chooses layers itself");
   if (!bounds.maxDrop)
     for (auto [name, value] : {std::pair("labels", &options.labels),
                                {"metric", &options.metric},

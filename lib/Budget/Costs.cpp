@@ -22,7 +22,6 @@ using namespace onnxquant::budget;
 
 namespace {
 
-using Times = std::map<std::string, double>;
 using Clock = std::chrono::steady_clock;
 
 struct FreeWorkspace {
@@ -88,21 +87,13 @@ static llvm::Error runOnce(MeasuredCode &code, const Tensors &sample,
   return llvm::Error::success();
 }
 
-FailureOr<Costs> onnxquant::budget::measureCosts(ModuleOp real,
-                                                 const QuantizeOptions &options,
-                                                 const Tensors &sample) {
+FailureOr<std::vector<Times>>
+onnxquant::budget::measureForms(ModuleOp real,
+                                llvm::ArrayRef<const QuantizeOptions *> forms,
+                                const Tensors &sample) {
   constexpr double seconds = 1.5;
   constexpr int64_t fewest = 5;
-  // All activations in 16 bits, with the sign that they have.
-  QuantizeOptions wide = options;
-  wide.activationType =
-      llvm::StringRef(options.activationType).contains_insensitive("s8") ||
-              llvm::StringRef(options.activationType)
-                  .equals_insensitive("QInt8")
-          ? "s16"
-          : "u16";
   std::vector<MeasuredCode> codes;
-  const QuantizeOptions *forms[] = {&options, &wide, nullptr};
   for (const QuantizeOptions *form : forms) {
     OwningOpRef<ModuleOp> copy(cast<ModuleOp>(real->clone()));
     PassManager pm(real.getContext());
@@ -125,8 +116,34 @@ FailureOr<Costs> onnxquant::budget::measureCosts(ModuleOp real,
       end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                std::chrono::duration<double>(seconds));
   }
-  Times with8 = codes[0].times(), with16 = codes[1].times(),
-        inFloat = codes[2].times();
+  std::vector<Times> result;
+  for (const MeasuredCode &code : codes)
+    result.push_back(code.times());
+  return result;
+}
+
+double onnxquant::budget::sumOf(const Times &times) {
+  double sum = 0;
+  for (const auto &[node, time] : times)
+    sum += time;
+  return sum;
+}
+
+FailureOr<Costs> onnxquant::budget::measureCosts(ModuleOp real,
+                                                 const QuantizeOptions &options,
+                                                 const Tensors &sample) {
+  // All activations in 16 bits, with the sign that they have.
+  QuantizeOptions wide = options;
+  wide.activationType =
+      llvm::StringRef(options.activationType).contains_insensitive("s8") ||
+              llvm::StringRef(options.activationType)
+                  .equals_insensitive("QInt8")
+          ? "s16"
+          : "u16";
+  auto times = measureForms(real, {&options, &wide, nullptr}, sample);
+  if (failed(times))
+    return failure();
+  Times &with8 = (*times)[0], &with16 = (*times)[1], &inFloat = (*times)[2];
   Costs costs;
   for (const auto &[node, time] : with8) {
     // What has no counterpart is the same in all, or a quantizer.

@@ -25,13 +25,33 @@ using namespace onnxquant::budget;
 /// little with more, and all are judged by others.
 static constexpr int64_t mostSamples = 64;
 
+/// The form must be static, and something must run.
+static llvm::Error checkFaster(const QuantizeOptions &options, bool hasData) {
+  auto wrong = [&](llvm::StringRef reason) {
+    return llvm::createStringError("only-where-faster " + reason.str());
+  };
+  if (options.dynamic || options.weightOnlyBits != 0 ||
+      !options.quantizationMode.empty() ||
+      (!options.modeName.empty() && options.modeName != "qdq"))
+    return wrong("is for static mode=qdq");
+  if (!options.runtime.empty() || !options.preset.empty())
+    return wrong("compares code of OnnxQuant, whose times say nothing of ONNX "
+                 "Runtime's: leave out for and compatible");
+  if (!hasData)
+    return wrong("expects samples, the first of which is run to compare "
+                 "layers: give data");
+  return parseTarget(options.target.empty() ? "native" : options.target)
+      .takeError();
+}
+
 llvm::Error onnxquant::budget::checkRequest(const QuantizeOptions &options,
                                             bool hasData, bool hasTable) {
   auto bounds = readBounds(options);
   if (!bounds)
     return bounds.takeError();
   if (!*bounds)
-    return llvm::Error::success();
+    return options.onlyWhereFaster ? checkFaster(options, hasData)
+                                   : llvm::Error::success();
   auto wrong = [&](llvm::StringRef reason) {
     return llvm::createStringError(findBudgetOption(options)->str() + " " +
                                    reason.str());

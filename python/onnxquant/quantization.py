@@ -47,7 +47,8 @@ def quantize(
     'integer', 'qat'), dynamic, activation_type, weight_type, per_channel,
     nodes_to_exclude, ... and those of calibration. With min_sqnr,
     min_agreement, max_drop (and labels) or max_latency, the fastest model
-    within these bounds is searched for. The result is in memory unless `out`
+    within these bounds is searched for. With only_where_faster, what 8 bits
+    make slower stays float. The result is in memory unless `out`
     names a file; its `report` tells what was done and why not.
 
     >>> import onnxquant as oq
@@ -60,14 +61,14 @@ def quantize(
     labels, labels_are_temporary = label_file(keywords.pop("labels", None))
     if labels:
         keywords["labels"] = labels
-    searches = any(keywords.get(name) is not None for name in _BOUNDS)
+    searches = any(keywords.get(name) is not None for name in _BOUNDS) or bool(keywords.get("only_where_faster"))
     given, values = _options.split(
         "quantize", keywords, (_options.data(), _options.ranges(), _options.SHAPES, _EXPORT), also_quantize=True
     )
     if data is not None and table is not None:
         raise ValueError("quantize expects data or a table, but got both")
     given["preprocess_model"] = not skip_preprocess
-    # A search runs samples again and again.
+    # These run samples again.
     samples, size, more = open_data(data, keep=searches, limit=given.get("limit") if searches else None)
     where = os.fspath(out) if out is not None else ""
     source = Model(model)

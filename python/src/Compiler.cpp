@@ -7,6 +7,7 @@
 #include "Esp.h"
 #include "Evaluate.h"
 #include "OnnxQuant/Analysis/ModelInfo.h"
+#include "OnnxQuant/Budget/Faster.h"
 #include "OnnxQuant/Budget/Search.h"
 #include "OnnxQuant/Debugging/Debugging.h"
 #include "OnnxQuant/Debugging/Sensitivity.h"
@@ -403,12 +404,25 @@ static py::tuple quantize(const py::object &model, const NamedValues &values,
   auto module = call.read(readModelArgument(model), given.list("dims"),
                           given.list("input_shapes"), {keepsFused(quantize)});
   std::string bytes, report, summary;
+  auto tell = [&](const QuantizeReport &result) {
+    report = toText(result.toJson());
+    summary = printed(result);
+  };
   call.run([&]() -> LogicalResult {
     if (failed(prepare(call, *module, optimize)))
       return failure();
     if (bounds) {
       if (failed(quantizeWithin(call, *module, quantize, *bounds, collect,
                                 report, summary)))
+        return failure();
+      return write(*module, out, exporting, bytes);
+    }
+    if (quantize.onlyWhereFaster) {
+      QuantizePipelineOptions pipeline;
+      pipeline.collect = collect;
+      pipeline.quantize = quantize;
+      pipeline.sink = tell;
+      if (failed(budget::quantizeWhereFaster(*module, pipeline)))
         return failure();
       return write(*module, out, exporting, bytes);
     }
@@ -424,13 +438,7 @@ static py::tuple quantize(const py::object &model, const NamedValues &values,
     PassManager pm(call.context());
     if (!load.table.empty())
       pm.addPass(createLoadCalibration(load));
-    pm.addPass(createQuantize(
-        quantize,
-        [&](const QuantizeReport &result) {
-          report = toText(result.toJson());
-          summary = printed(result);
-        },
-        covariances));
+    pm.addPass(createQuantize(quantize, tell, covariances));
     if (failed(pm.run(*module)))
       return failure();
     return write(*module, out, exporting, bytes);

@@ -164,6 +164,13 @@ def test_quantized_within_bounds(model, digits, tmp_path):
         oq.quantize(model, dynamic=True, min_sqnr=20)
 
 
+def test_quantized_only_where_faster(model, digits):
+    quantized = oq.quantize(model, digits, only_where_faster=True, target="x86-64-v3")
+    assert any("longer" in note and "on x86-64-v3 (by a model" in note for note in quantized.report.data["notes"])
+    with pytest.raises(ValueError, match="is for static"):
+        oq.quantize(model, dynamic=True, only_where_faster=True)
+
+
 def test_session(model, digits):
     session = oq.compile(model)
     result = session.run({"image": digits})

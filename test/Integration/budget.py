@@ -234,8 +234,11 @@ def check_refusals(folder):
             return f"{arguments}: {result.stderr[-300:]}, expected '{message}'"
         if out.exists():
             return f"{arguments}: there is an output"
-    result = run([str(pathlib.Path(ONNXQ).with_name("onnxq-opt")), str(model), "--onnx-quantize=min-sqnr=20", "-o", str(folder / "o.mlir")])
-    return None if "min-sqnr asks for a search" in result.stderr else "the pass takes a bound"
+    for option, name in (("min-sqnr=20", "min-sqnr"), ("only-where-faster", "only-where-faster")):
+        result = run([str(pathlib.Path(ONNXQ).with_name("onnxq-opt")), str(model), f"--onnx-quantize={option}", "-o", str(folder / "o.mlir")])
+        if f"{name} asks for a search" not in result.stderr:
+            return f"the pass takes {name}"
+    return None
 
 
 def check_interrupt(folder):
@@ -265,11 +268,84 @@ def check_interrupt(folder):
     return None if (folder / "part.onnx").read_bytes() == (folder / "whole.onnx").read_bytes() else "another file than in one go"
 
 
+def two_layers(path, wide=True):
+    """A convolution of many products (unless not `wide`), and one with two outputs, which rounds numbers for next to
+    nothing."""
+    rng = np.random.default_rng(9)
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], "wide", pads=[1] * 4), helper.make_node("Relu", ["c"], ["r"], "relu"),
+             helper.make_node("Conv", ["r", "v"], ["y"], "narrow")]
+    weights = {"w": rng.standard_normal((64, 16, 3, 3)), "v": rng.standard_normal((2, 64, 1, 1))}
+    if not wide:
+        nodes = [helper.make_node("Conv", ["x", "v"], ["y"], "narrow")]
+        weights = {"v": rng.standard_normal((2, 16, 1, 1))}
+    graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 16, 80, 80])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 2, 80, 80])],
+                              [numpy_helper.from_array(array.astype(np.float32), name) for name, array in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), path)
+    return path
+
+
+def check_faster(folder):
+    """Layers that take longer in 8 bits stay float, by a model of a processor and measured."""
+    model, data, out, report = two_layers(folder / "two.onnx"), folder / "two.npy", folder / "two.int8.onnx", folder / "two.json"
+    np.save(data, np.random.default_rng(2).random((4, 16, 80, 80), np.float32))
+    quantize(model, "--data", data, "-o", out, "--quiet")
+    if kinds(out) != {"wide", "narrow"}:
+        return f"both are quantized without the option, but got {kinds(out)}"
+    said = quantize(model, "--data", data, "-o", out, "--only-where-faster", *TARGET, "--report", report).stdout.decode()
+    if kinds(out) != {"wide"}:
+        return f"quantized {kinds(out)}, expected 'wide' only"
+    if "1 of 2 convolutions and products stay float, as 8 bits take longer on x86-64-v3 (by a model" not in said:
+        return said[-400:]
+    told = json.loads(report.read_text())
+    reason = next(node["reason"] for node in told["nodes"] if node["name"] == "narrow")
+    if "8 bits take longer on x86-64-v3" not in reason or not any("stay float" in note for note in told["notes"]):
+        return f"the report says {reason}, {told['notes']}"
+    # Whatever takes longer here: the report and the file agree.
+    said = quantize(model, "--data", data, "-o", out, "--only-where-faster", "--report", report).stdout.decode()
+    told = json.loads(report.read_text())
+    left = {node["name"]: node["reason"] for node in told["nodes"] if "take longer on native" in node.get("reason", "")}
+    if not re.search(r"(8 bits take longer on native|by themselves on native|takes longer in 8 bits on native).*\(measured\): \S+ ms with all in 8 bits, ", said):
+        return said[-400:]
+    if kinds(out) != {"wide", "narrow"} - set(left):
+        return f"quantized {kinds(out)}, but the report says {left}"
+    for reason in left.values():
+        bits, floats = map(float, re.search(r": (\S+) ms, float (\S+)$", reason).groups())
+        if bits < floats:
+            return f"'{reason}' is no reason"
+    for status, message, arguments in (
+            (2, "only-where-faster expects samples", ()),
+            (2, "only-where-faster is for static mode=qdq", ("--dynamic",)),
+            (2, "only-where-faster is for static mode=qdq", ("--data", data, "--mode", "qlinear")),
+            (2, "only-where-faster is for static mode=qdq", ("--weight-only", "4")),
+            (2, "only-where-faster compares code of OnnxQuant", ("--data", data, "--for", "onnxruntime")),
+            (2, "only-where-faster means nothing with a bound", ("--data", data, "--min-sqnr", "20")),
+            (2, "checkpoint is for a search", ("--data", data, "--checkpoint", folder / "c.json")),
+            (2, "nowhere", ("--data", data, "--target", "nowhere"))):
+        out.unlink(missing_ok=True)
+        result = quantize(model, "-o", out, "--only-where-faster", *arguments, status=status)
+        if message not in result.stderr or out.exists():
+            return f"{arguments}: {result.stderr[-300:]}, expected '{message}'"
+    # A convolution with one output has next to no products for the numbers that it rounds.
+    narrow = two_layers(folder / "narrow.onnx", wide=False)
+    result = quantize(narrow, "--data", data, "-o", out, "--only-where-faster", *TARGET, status=1)
+    if "is faster in 8 bits on x86-64-v3: keep the float model" not in result.stderr or out.exists():
+        return result.stderr[-300:]
+    return None
+
+
+def kinds(path):
+    """Convolutions whose input is quantized."""
+    nodes = onnx.load(str(path)).graph.node
+    made = {name for node in nodes if node.op_type == "DequantizeLinear" for name in node.output}
+    return {node.name for node in nodes if node.op_type == "Conv" and node.input[0] in made}
+
+
 def main():
     require_tools()
     pattern = re.compile(sys.argv[1] if len(sys.argv) > 1 else "")
     tally = Tally()
-    for check in (check_weight, check_tensor, check_channels, check_sqnr, check_drop, check_agreement, check_latency,
+    for check in (check_weight, check_tensor, check_channels, check_sqnr, check_drop, check_agreement, check_latency, check_faster,
                   check_refusals, check_interrupt):
         name = check.__name__.removeprefix("check_")
         if not pattern.search(name):

@@ -3,6 +3,7 @@
 #include "OnnxQuant/Pipelines/Quantize.h"
 #include "DataArguments.h"
 #include "Models.h"
+#include "OnnxQuant/Budget/Faster.h"
 #include "OnnxQuant/Budget/Search.h"
 #include "OnnxQuant/Pipelines/JitExecutor.h"
 #include "OnnxQuant/Pipelines/ModelIO.h"
@@ -240,20 +241,25 @@ static std::string identify(const QuantizeSettings &settings) {
   return text;
 }
 
+/// Prepares a model; an exit code says that it failed.
+static std::optional<int> prepare(const QuantizeSettings &settings,
+                                  ModuleOp module) {
+  PassManager pm(module.getContext());
+  if (llvm::Error error = buildPreparation(pm, settings.pipeline.preprocess,
+                                           settings.pipeline.quantize.maxOpset))
+    return complain(llvm::toString(std::move(error)), BadInput);
+  PassPhases phases(pm);
+  if (failed(pm.run(module)))
+    return BadInput;
+  return std::nullopt;
+}
+
 /// Prepares a model, gives it ranges, and looks for the options that keep the
 /// bounds; quantizes with them. An exit code says that there is no model.
 static std::optional<int> quantizeWithin(QuantizeSettings &settings,
                                          ModuleOp module, Outcome &outcome) {
-  PassManager preparing(module.getContext());
-  if (llvm::Error error =
-          buildPreparation(preparing, settings.pipeline.preprocess,
-                           settings.pipeline.quantize.maxOpset))
-    return complain(llvm::toString(std::move(error)), BadInput);
-  {
-    PassPhases phases(preparing);
-    if (failed(preparing.run(module)))
-      return BadInput;
-  }
+  if (std::optional<int> code = prepare(settings, module))
+    return code;
   // Code that is being compiled, and the best model so far, are finished.
   constexpr int grace = 60000;
   budget::Request request;
@@ -339,6 +345,11 @@ static int run(llvm::ArrayRef<const char *> arguments) {
   if (settings.bounds) {
     if (std::optional<int> code = quantizeWithin(settings, *module, outcome))
       return *code;
+  } else if (settings.pipeline.quantize.onlyWhereFaster) {
+    if (std::optional<int> code = prepare(settings, *module))
+      return *code;
+    if (failed(budget::quantizeWhereFaster(*module, settings.pipeline)))
+      return BadInput;
   } else {
     PassManager pm(&context.get());
     if (llvm::Error error = buildQuantizePipeline(pm, settings.pipeline))
@@ -379,6 +390,8 @@ Prepares a model, finds the ranges of its tensors and quantizes it. OUT (.onnx,
 {more}
   --compare N         samples that outputs are compared on (4); 0: none, which
                       saves a compilation
+  --only-where-faster leave layers float that 8 bits make slower: measured here,
+                      or for --target by a model of its costs (static qdq)
   --skip-preprocess   the model as it is, not prepared
   --external-data     weights in a file beside the model
   --max-memory BYTES, --max-iterations N

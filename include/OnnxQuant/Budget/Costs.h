@@ -22,6 +22,17 @@ struct Costs {
   double other = 0;
 };
 
+/// Milliseconds by node.
+using Times = std::map<std::string, double>;
+double sumOf(const Times &times);
+
+/// Compiles a calibrated float model in these forms, null for float, and
+/// measures each node on a sample, in turns; the least of all runs. Errors are
+/// diagnostics.
+llvm::FailureOr<std::vector<Times>>
+measureForms(mlir::ModuleOp real, llvm::ArrayRef<const QuantizeOptions *> forms,
+             const Tensors &sample);
+
 /// Compiles a calibrated float model in the three forms and measures each node
 /// on a sample. Errors are diagnostics.
 llvm::FailureOr<Costs> measureCosts(mlir::ModuleOp real,

@@ -21,5 +21,6 @@ QuantizeOptions onnxquant::withoutBudget(QuantizeOptions options) {
         &options.maxLatency, &options.labels, &options.metric, &options.boxes,
         &options.target, &options.checkpoint})
     each->clear();
+  options.onlyWhereFaster = false;
   return options;
 }

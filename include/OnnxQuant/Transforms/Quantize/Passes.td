@@ -236,6 +236,9 @@ def Quantize : PassWithGroups<"onnx-quantize", "::mlir::ModuleOp"> {
         "of max-drop (top1; coco where boxes are given)">,
       Text<"boxes", "boxes", "FORMAT",
         "how outputs mean boxes, for metric=coco, as of 'onnxq evaluate'">,
+      Option<"onlyWhereFaster", "only-where-faster", "bool", "false",
+        "without a bound: leave convolutions and products float that 8 bits "
+        "make slower on target">,
       Text<"target", "target", "NAME",
         "the processor that time counts on (native: measured here; others by a "
         "model of their costs)">,
