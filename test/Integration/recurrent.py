@@ -14,8 +14,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-import ort
-import quantized_models as q
+from support import ort
+from support import quantized_models as q
 from support.harness import Tally, require_tools
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
