@@ -88,12 +88,12 @@ static bool isPlainLinker(StringRef program) {
   return sys::path::filename(program).starts_with("ld.");
 }
 
-/// Runs a linker; what it says first is the reason of a failure.
+/// Runs a linker, which keeps its files in `folder`; what it says first is the
+/// reason of a failure.
 static Error runLinker(StringRef program, ArrayRef<StringRef> arguments,
-                       StringRef said) {
-  std::optional<StringRef> redirects[] = {StringRef(), said, said};
-  std::string message;
-  int status = runProgram(program, arguments, redirects, 0, &message);
+                       StringRef folder) {
+  std::string said = (folder + "/said").str(), message;
+  int status = runProgram({program, arguments, said, said, folder, 0}, message);
   if (status == 0)
     return Error::success();
   auto text = MemoryBuffer::getFile(said);
@@ -125,8 +125,7 @@ link(StringRef program, const Objects &objects, ArrayRef<StringRef> options,
   if (!temporary)
     return temporary.takeError();
   StringRef folder = temporary->path();
-  std::string linked = (folder + "/linked").str(),
-              said = (folder + "/said").str();
+  std::string linked = (folder + "/linked").str();
   std::vector<std::string> files;
   for (auto [index, object] : enumerate(objects)) {
     files.push_back((folder + "/" + Twine(index) + ".o").str());
@@ -138,7 +137,7 @@ link(StringRef program, const Objects &objects, ArrayRef<StringRef> options,
   arguments.insert(arguments.end(), {"-o", linked});
   arguments.insert(arguments.end(), files.begin(), files.end());
   arguments.insert(arguments.end(), libraries.begin(), libraries.end());
-  if (Error error = runLinker(program, arguments, said))
+  if (Error error = runLinker(program, arguments, folder))
     return error;
   auto result = MemoryBuffer::getFile(linked, /*IsText=*/false,
                                       /*RequiresNullTerminator=*/false,

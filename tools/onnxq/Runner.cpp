@@ -96,15 +96,14 @@ Expected<std::string>
 onnxquant::cli::startRunner(const std::vector<std::string> &command,
                             StringRef folder, unsigned seconds) {
   std::string out = (folder + "/out").str(), err = (folder + "/err").str();
-  std::optional<StringRef> redirects[] = {StringRef(), StringRef(out),
-                                          StringRef(err)};
   auto program = sys::findProgramByName(command.front());
   if (!program)
     return fail(command.front() +
                 ": cannot be started: " + program.getError().message());
   std::vector<StringRef> arguments(command.begin(), command.end());
   std::string message;
-  int status = runProgram(*program, arguments, redirects, seconds, &message);
+  int status =
+      runProgram({*program, arguments, out, err, folder, seconds}, message);
   auto read = [](const std::string &path) {
     auto file = MemoryBuffer::getFile(path);
     return file ? (*file)->getBuffer().str() : std::string();

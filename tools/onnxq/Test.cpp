@@ -78,25 +78,18 @@ static Outcome runIsolated(const std::string &folder,
     return {Outcome::Failed, toString(temporary.takeError())};
   StringRef scratch = temporary->path();
   std::string result = (scratch + "/result").str();
-  pid_t child = fork();
-  if (child < 0)
-    return {Outcome::Failed, "no process could be started"};
-  if (child == 0) {
+  std::optional<int> status = runInChild([&] {
     alarm(options.timeout);
     Outcome outcome = runCase(folder, options, scratch.str());
     std::ofstream(result) << static_cast<char>(outcome.kind) << outcome.message;
-    _exit(0);
-  }
-  rememberProgram(child);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-    ;
-  forgetProgram(child);
-  if (WIFSIGNALED(status))
+  });
+  if (!status)
+    return {Outcome::Failed, "no process could be started"};
+  if (WIFSIGNALED(*status))
     return {Outcome::Failed,
-            WTERMSIG(status) == SIGALRM
+            WTERMSIG(*status) == SIGALRM
                 ? "took longer than the time allowed"
-                : "crashed with signal " + std::to_string(WTERMSIG(status))};
+                : "crashed with signal " + std::to_string(WTERMSIG(*status))};
   auto text = MemoryBuffer::getFile(result);
   if (!text || (*text)->getBufferSize() == 0)
     return {Outcome::Failed, "ended without a result"};

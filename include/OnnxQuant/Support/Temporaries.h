@@ -5,6 +5,7 @@
 #define ONNXQUANT_SUPPORT_TEMPORARIES_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <optional>
@@ -15,9 +16,6 @@ namespace onnxquant {
 /// Remembers a file or a folder until `forgetTemporary`.
 void rememberTemporary(llvm::StringRef path);
 void forgetTemporary(llvm::StringRef path);
-/// The same of a process that was started.
-void rememberProgram(int id);
-void forgetProgram(int id);
 
 /// Removes all that is remembered and ends the programs that still run: for a
 /// process that ends before its time. With `crashed`, nothing is waited for.
@@ -41,12 +39,27 @@ private:
   std::string folder;
 };
 
-/// Runs a program to its end, like LLVM's function for it; the program is ended
-/// with this one. No time limit if `seconds` is 0.
-int runProgram(llvm::StringRef program,
-               llvm::ArrayRef<llvm::StringRef> arguments,
-               llvm::ArrayRef<std::optional<llvm::StringRef>> redirects,
-               unsigned seconds, std::string *message);
+/// A program to run.
+struct Job {
+  llvm::StringRef program;
+  /// The first is the program's name.
+  llvm::ArrayRef<llvm::StringRef> arguments;
+  /// Where what it says goes.
+  std::string out, err;
+  /// Where it keeps its own temporary files; empty: where this process does.
+  llvm::StringRef folder;
+  /// No limit if 0.
+  unsigned seconds = 0;
+};
+
+/// Runs a program to its end, with nothing to read. Its status; negative, with
+/// a message, if it could not be started, was ended by a signal or took too
+/// long. All that it started ends with it, and with this process.
+int runProgram(const Job &job, std::string &message);
+
+/// Does `work` in a copy of this process, which ends then; so does all that it
+/// started. Its status as of waitpid; none if there can't be another process.
+std::optional<int> runInChild(llvm::function_ref<void()> work);
 
 } // namespace onnxquant
 
