@@ -12,7 +12,7 @@
 // in a register of 16.
 
 #include "MicroKernels.h"
-#include "PackIntegers.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "RegisterTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

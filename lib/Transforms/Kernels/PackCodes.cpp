@@ -3,6 +3,7 @@
 // vectors. Scales and zeros get the same panels.
 
 #include "ContractShape.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "PackIntegers.h"
 #include "PackedConstants.h"
 #include "RegisterTile.h"
