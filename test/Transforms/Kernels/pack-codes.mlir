@@ -6,7 +6,7 @@
 // CHECK-LABEL: func.func @four_bits
 // CHECK: onnxq.contract ins(%{{.*}}, %{{.*}} : tensor<5x64xf32>, tensor<1024xi8>) scales(%{{.*}} : tensor<64xf32>) zeros(%{{.*}} : tensor<64xi8>)
 // CHECK-SAME: onnxq.common_zero = 3 : i64
-// CHECK-SAME: packing = #onnxq.packing<groups = 1, depth = 64, columns = 32, mr = 4, nr = 16, step = 1, kind = codes>
+// CHECK-SAME: packing = #onnxq.packing<groups = 1, k = 64, n = 32, mr = 4, nr = 16, step = 1, kind = codes>
 func.func @four_bits(%x: tensor<5x64xf32>, %e: tensor<5x32xf32>) -> tensor<5x32xf32> {
   %w = arith.constant dense<7> : tensor<1x64x32xi8>
   %s = arith.constant dense<0.5> : tensor<2x32xf32>
