@@ -4,6 +4,7 @@
 #include "GraphExporter.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
+#include "OnnxQuant/Dialect/ONNX/EntryPoint.h"
 #include "OnnxQuant/Dialect/ONNX/TypedData.h"
 #include "SpellOut.h"
 
@@ -71,17 +72,6 @@ std::string GraphExporter::nameOf(Value value) {
     return "";
   auto it = valueNames.find(value);
   return it == valueNames.end() ? "" : it->second;
-}
-
-FailureOr<func::FuncOp> GraphExporter::findEntry() {
-  for (auto entry : module.getOps<ir::EntryPointOp>())
-    if (auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-            entry, entry.getFuncAttr()))
-      return function;
-  auto functions = module.getOps<func::FuncOp>();
-  if (functions.empty() || !llvm::hasSingleElement(functions))
-    return module.emitError("expects one entry point, or one function");
-  return *functions.begin();
 }
 
 /// Whether a node must say an attribute although it has a default here.
@@ -234,7 +224,7 @@ LogicalResult GraphExporter::chooseOpset(func::FuncOp function) {
 
 LogicalResult GraphExporter::run(::onnx_format::ModelProto &model,
                                  std::vector<Weight> &weights) {
-  FailureOr<func::FuncOp> function = findEntry();
+  FailureOr<func::FuncOp> function = findGraph(module);
   if (failed(function))
     return failure();
   if (function->isExternal() ||
@@ -309,41 +299,10 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
                                          ::onnx_format::GraphProto &graph,
                                          std::vector<Weight> *weights) {
   graph.set_name(names.graph.empty() ? "graph" : names.graph);
-  for (auto [index, argument] : llvm::enumerate(block.getArguments())) {
-    std::string name = index < names.inputs.size() ? names.inputs[index] : "";
-    valueNames[argument] = unique(
-        name.empty() ? "input_" + std::to_string(index) : name, tensorNames);
-    auto *input = graph.add_input();
-    input->set_name(valueNames[argument]);
-    exportType(argument.getType(),
-               index < names.inputDims.size() ? names.inputDims[index] : "",
-               *input->mutable_type());
-  }
-  // Outputs name the values that they are; a value that is an input of another
-  // name, belongs to another graph or is an output already is passed on by an
-  // Identity.
-  Operation *terminator = block.getTerminator();
-  SmallVector<std::string> outputs;
-  SmallVector<bool> passed;
-  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
-    std::string name = index < names.outputs.size() ? names.outputs[index] : "";
-    if (name.empty())
-      name = "output_" + std::to_string(index);
-    bool own = value.getDefiningOp() &&
-               value.getDefiningOp()->getBlock() == &block &&
-               !valueNames.count(value);
-    auto argument = dyn_cast<BlockArgument>(value);
-    bool isInput = argument && argument.getOwner() == &block &&
-                   valueNames[value] == name &&
-                   !llvm::is_contained(outputs, name);
-    if (!isInput)
-      name = unique(name, tensorNames);
-    if (own)
-      valueNames[value] = name;
-    passed.push_back(!own && !isInput);
-    outputs.push_back(name);
-  }
+  exportInputs(block, names, graph);
+  SmallVector<Output> outputs = nameOutputs(block, names);
   nameResults(block);
+  Operation *terminator = block.getTerminator();
 
   // Constants that every user turned into attributes are not written.
   std::vector<std::pair<Operation *, Node>> nodes;
@@ -399,22 +358,66 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
       return failure();
     exportValueInfo(op, graph);
   }
-  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
-    if (passed[index]) {
-      auto *identity = graph.add_node();
-      identity->set_op_type("Identity");
-      identity->set_name(unique(outputs[index] + "_identity", nodeNames));
-      identity->add_input(nameOf(value));
-      identity->add_output(outputs[index]);
-    }
-    ::onnx_format::ValueInfoProto *output = graph.add_output();
-    if (auto result = dyn_cast<OpResult>(value))
-      exportResult(result, *output);
-    else
-      exportType(value.getType(), "", *output->mutable_type());
-    output->set_name(outputs[index]);
-  }
+  for (auto [output, value] : llvm::zip(outputs, terminator->getOperands()))
+    exportOutput(output, value, graph);
   return success();
+}
+
+void GraphExporter::exportInputs(Block &block, const GraphNames &names,
+                                 ::onnx_format::GraphProto &graph) {
+  for (auto [index, argument] : llvm::enumerate(block.getArguments())) {
+    std::string name = index < names.inputs.size() ? names.inputs[index] : "";
+    valueNames[argument] = unique(
+        name.empty() ? "input_" + std::to_string(index) : name, tensorNames);
+    auto *input = graph.add_input();
+    input->set_name(valueNames[argument]);
+    exportType(argument.getType(),
+               index < names.inputDims.size() ? names.inputDims[index] : "",
+               *input->mutable_type());
+  }
+}
+
+SmallVector<GraphExporter::Output>
+GraphExporter::nameOutputs(Block &block, const GraphNames &names) {
+  SmallVector<Output> outputs;
+  for (auto [index, value] :
+       llvm::enumerate(block.getTerminator()->getOperands())) {
+    std::string name = index < names.outputs.size() ? names.outputs[index] : "";
+    if (name.empty())
+      name = "output_" + std::to_string(index);
+    bool own = value.getDefiningOp() &&
+               value.getDefiningOp()->getBlock() == &block &&
+               !valueNames.count(value);
+    auto argument = dyn_cast<BlockArgument>(value);
+    bool isInput = argument && argument.getOwner() == &block &&
+                   valueNames[value] == name &&
+                   llvm::none_of(outputs, [&](const Output &other) {
+                     return other.name == name;
+                   });
+    if (!isInput)
+      name = unique(name, tensorNames);
+    if (own)
+      valueNames[value] = name;
+    outputs.push_back({name, !own && !isInput});
+  }
+  return outputs;
+}
+
+void GraphExporter::exportOutput(const Output &output, Value value,
+                                 ::onnx_format::GraphProto &graph) {
+  if (output.isPassedOn) {
+    auto *identity = graph.add_node();
+    identity->set_op_type("Identity");
+    identity->set_name(unique(output.name + "_identity", nodeNames));
+    identity->add_input(nameOf(value));
+    identity->add_output(output.name);
+  }
+  ::onnx_format::ValueInfoProto *info = graph.add_output();
+  if (auto result = dyn_cast<OpResult>(value))
+    exportResult(result, *info);
+  else
+    exportType(value.getType(), "", *info->mutable_type());
+  info->set_name(output.name);
 }
 
 LogicalResult GraphExporter::exportConstant(Operation *op,

@@ -35,13 +35,25 @@ private:
     llvm::SmallVector<std::string> inputs, inputDims, outputs;
   };
 
-  llvm::FailureOr<mlir::func::FuncOp> findEntry();
   void lowerOpset(mlir::func::FuncOp &function);
   llvm::LogicalResult chooseOpset(mlir::func::FuncOp function);
   void exportModelFields(::onnx_format::ModelProto &model);
   llvm::LogicalResult exportBlock(mlir::Block &block, const GraphNames &names,
                                   ::onnx_format::GraphProto &graph,
                                   std::vector<Weight> *weights);
+  void exportInputs(mlir::Block &block, const GraphNames &names,
+                    ::onnx_format::GraphProto &graph);
+  /// Outputs name the values that they are. A value that is an input of another
+  /// name, belongs to another graph or is an output already is passed on by an
+  /// Identity.
+  struct Output {
+    std::string name;
+    bool isPassedOn;
+  };
+  llvm::SmallVector<Output> nameOutputs(mlir::Block &block,
+                                        const GraphNames &names);
+  void exportOutput(const Output &output, mlir::Value value,
+                    ::onnx_format::GraphProto &graph);
   llvm::LogicalResult exportConstant(mlir::Operation *op,
                                      ::onnx_format::GraphProto &graph,
                                      std::vector<Weight> *weights);

@@ -9,24 +9,27 @@ using namespace onnxquant::import;
 using onnxquant::onnx::Dim;
 using onnxquant::onnx::Dims;
 
+using Kind = ::onnx_format::AttributeProto;
+
+/// The type of an attribute. Before IR version 2 the field that is set tells.
+static Kind::AttributeType getType(const Kind &attr) {
+  return attr.has_type()       ? attr.type()
+         : attr.has_f()        ? Kind::FLOAT
+         : attr.has_i()        ? Kind::INT
+         : attr.has_s()        ? Kind::STRING
+         : attr.has_t()        ? Kind::TENSOR
+         : attr.has_g()        ? Kind::GRAPH
+         : attr.floats_size()  ? Kind::FLOATS
+         : attr.strings_size() ? Kind::STRINGS
+                               : Kind::INTS;
+}
+
 FailureOr<Attribute>
 GraphImporter::importAttribute(::onnx_format::AttributeProto &attr) {
   Builder b(context);
-  using Kind = ::onnx_format::AttributeProto;
-  Kind::AttributeType type = attr.type();
   if (!attr.has_type() && model.ir_version() >= 2)
     return error() << "has attribute '" << attr.name() << "' of no type";
-  if (!attr.has_type()) {
-    // Before IR version 2 the field that is set tells the type.
-    type = attr.has_f()          ? Kind::FLOAT
-           : attr.has_i()        ? Kind::INT
-           : attr.has_s()        ? Kind::STRING
-           : attr.has_t()        ? Kind::TENSOR
-           : attr.has_g()        ? Kind::GRAPH
-           : attr.floats_size()  ? Kind::FLOATS
-           : attr.strings_size() ? Kind::STRINGS
-                                 : Kind::INTS;
-  }
+  Kind::AttributeType type = getType(attr);
   switch (type) {
   case Kind::FLOAT:
     return Attribute(b.getF32FloatAttr(attr.f()));

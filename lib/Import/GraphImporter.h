@@ -105,6 +105,10 @@ private:
                                  const Opsets &opsets);
   llvm::LogicalResult importConstantNode(::onnx_format::NodeProto &proto,
                                          Scope &scope);
+  llvm::FailureOr<mlir::Operation *> createNode(::onnx_format::NodeProto &proto,
+                                                Node &node, Regions regions,
+                                                SubgraphNames subgraphs,
+                                                Scope &scope);
   llvm::FailureOr<mlir::Operation *>
   importCustomNode(::onnx_format::NodeProto &proto, Node &node, Regions regions,
                    SubgraphNames subgraphs, Scope &scope);

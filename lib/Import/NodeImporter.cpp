@@ -46,6 +46,43 @@ GraphImporter::findFunction(const ::onnx_format::NodeProto &proto) {
   return it == functions.end() ? nullptr : it->second;
 }
 
+/// The op of a node whose attributes and operands are known.
+FailureOr<Operation *>
+GraphImporter::createNode(::onnx_format::NodeProto &proto, Node &node,
+                          Regions regions, SubgraphNames subgraphs,
+                          Scope &scope) {
+  StringRef domain = domainKey(proto.domain());
+  std::string name = domain == "ai.onnx"
+                         ? "onnx." + node.opType
+                         : ("onnx." + domain + "." + node.opType).str();
+  std::optional<RegisteredOperationName> info =
+      RegisteredOperationName::lookup(name, context);
+  auto *interface =
+      info ? info->getInterface<onnx::NodeOpInterface>() : nullptr;
+  if (!interface && domain == "ai.onnx")
+    return error() << "uses operator " << node.opType << ", which opset "
+                   << node.opset << " doesn't have";
+  if (!interface)
+    return importCustomNode(proto, node, std::move(regions),
+                            std::move(subgraphs), scope);
+  if (domain == "ai.onnx" && node.opType == proto.op_type() &&
+      interface->getSinceVersions().front() > node.opset &&
+      !isInAnyOpset(node.opType))
+    return error() << "uses operator " << node.opType << " of opset "
+                   << interface->getSinceVersions().front()
+                   << ", but the model imports opset " << node.opset;
+  for (const NamedAttribute &attribute : node.attributes)
+    if (!llvm::is_contained(info->getAttributeNames(), attribute.getName()))
+      return error() << "has attribute '" << attribute.getName().getValue()
+                     << "', which " << node.opType << " doesn't know";
+  if (!subgraphs.dicts.empty())
+    node.attributes.set("onnx_subgraphs",
+                        opBuilder.getArrayAttr(subgraphs.dicts));
+  currentNames.results = node.resultNames;
+  return createOp(name, node.operands, node.attributes, currentNames,
+                  std::move(regions));
+}
+
 LogicalResult GraphImporter::importNode(::onnx_format::NodeProto &proto,
                                         Scope &scope, const Opsets &opsets) {
   Node node;
@@ -108,38 +145,8 @@ LogicalResult GraphImporter::importNode(::onnx_format::NodeProto &proto,
     return failure();
   SmallVector<Value> results = node.replacement;
   if (results.empty()) {
-    std::string name = domain == "ai.onnx"
-                           ? "onnx." + node.opType
-                           : ("onnx." + domain + "." + node.opType).str();
-    std::optional<RegisteredOperationName> info =
-        RegisteredOperationName::lookup(name, context);
-    auto *interface =
-        info ? info->getInterface<onnx::NodeOpInterface>() : nullptr;
-    if (!interface && domain == "ai.onnx")
-      return error() << "uses operator " << node.opType << ", which opset "
-                     << node.opset << " doesn't have";
-    FailureOr<Operation *> op;
-    if (!interface) {
-      op = importCustomNode(proto, node, std::move(regions),
-                            std::move(subgraphs), scope);
-    } else {
-      if (domain == "ai.onnx" && node.opType == proto.op_type() &&
-          interface->getSinceVersions().front() > node.opset &&
-          !isInAnyOpset(node.opType))
-        return error() << "uses operator " << node.opType << " of opset "
-                       << interface->getSinceVersions().front()
-                       << ", but the model imports opset " << node.opset;
-      for (const NamedAttribute &attribute : node.attributes)
-        if (!llvm::is_contained(info->getAttributeNames(), attribute.getName()))
-          return error() << "has attribute '" << attribute.getName().getValue()
-                         << "', which " << node.opType << " doesn't know";
-      if (!subgraphs.dicts.empty())
-        node.attributes.set("onnx_subgraphs",
-                            opBuilder.getArrayAttr(subgraphs.dicts));
-      currentNames.results = node.resultNames;
-      op = createOp(name, node.operands, node.attributes, currentNames,
-                    std::move(regions));
-    }
+    FailureOr<Operation *> op = createNode(proto, node, std::move(regions),
+                                           std::move(subgraphs), scope);
     if (failed(op))
       return failure();
     results.assign((*op)->result_begin(), (*op)->result_end());

@@ -1,6 +1,6 @@
 // The shapes of a model with its first sample.
 //
-// A model is compiled for open sizes where samples differ in theirs, which
+// A model is compiled for dynamic sizes where samples differ in theirs, which
 // takes long, and only a run finds that a size doesn't go. Shape inference
 // finds most of that in no time.
 

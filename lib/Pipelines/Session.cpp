@@ -44,12 +44,6 @@ onnxquant::makeProgram(std::unique_ptr<LoadedLibrary> library) {
   return std::make_unique<LibraryProgram>(std::move(library));
 }
 
-Expected<std::vector<HostTensor>>
-onnxquant::orderInputs(const onnxq_model &model,
-                       std::vector<HostTensor> inputs) {
-  return matchInputs(describeInputs(model), std::move(inputs), std::nullopt);
-}
-
 /// The tensor as the runtime has it; the data stays where it is.
 static Error view(const HostTensor &tensor, onnxq_tensor &view) {
   if (tensor.dims.size() > ONNXQ_MAX_RANK)

@@ -50,7 +50,7 @@ std::vector<std::string> onnxquant::getTargetNames() {
   return names;
 }
 
-/// Whether the system lets this process use x86's tiles.
+/// Whether the system lets this process use AMX tiles.
 static bool systemHasTiles() {
 #if defined(__linux__) && defined(__x86_64__)
   constexpr long askForState = 0x1023, tileState = 18;

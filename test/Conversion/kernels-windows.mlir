@@ -4,7 +4,7 @@
 // CHECK-LABEL: @depthwise(
 // CHECK: [[X:%.+]] = "onnx.Transpose"(%arg0) {{.*}}perm = [0, 2, 3, 1]
 // CHECK: onnxq.window <mul_add> ins([[X]] : tensor<1x9x9x8xf32>) weights(%{{.+}} : tensor<9x8xf32>)
-// CHECK-SAME: extras(%{{.+}} : tensor<8xf32>)
+// CHECK-SAME: epilogue(%{{.+}} : tensor<8xf32>)
 // CHECK: "onnx.Transpose"({{.*}}perm = [0, 3, 1, 2]
 func.func @depthwise(%x: tensor<1x8x9x9xf32>, %b: tensor<8xf32>) -> tensor<1x8x5x5xf32> {
   %w = onnx.Constant dense<0.5> : tensor<8x1x3x3xf32>
@@ -52,7 +52,7 @@ func.func @average(%x: tensor<1x8x8x8xf32>) -> tensor<1x8x4x4xf32> {
 // Else a count per row and column.
 // CHECK-LABEL: @edges(
 // CHECK-COUNT-2: linalg.generic
-// CHECK: onnxq.window <sum> {{.*}}extras(%{{.+}}, %{{.+}} : tensor<8xf32>, tensor<8xf32>)
+// CHECK: onnxq.window <sum> {{.*}}epilogue(%{{.+}}, %{{.+}} : tensor<8xf32>, tensor<8xf32>)
 func.func @edges(%x: tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32> {
   %y = "onnx.AveragePool"(%x) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]} : (tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
   onnx.Return %y : tensor<1x8x8x8xf32>

@@ -8,7 +8,7 @@ func.func @conv(%x: tensor<1x2x5x5xf32>, %b: tensor<3xf32>) -> tensor<1x3x5x5xf3
   // CHECK: %[[W:.*]] = onnx.Constant dense<{{\[\[\[}}1.000000e+00, 7.000000e+00, 1.300000e+01], [4.000000e+00, 1.000000e+01, 1.600000e+01], [2.000000e+00, 8.000000e+00
   // CHECK: %[[X:.*]] = "onnx.Transpose"(%{{.*}}) <{perm = [0, 2, 3, 1]}> : (tensor<1x2x5x5xf32>) -> tensor<1x5x5x2xf32>
   // CHECK: %[[E:.*]] = tensor.empty() : tensor<1x5x5x3xf32>
-  // CHECK: %[[Y:.*]] = onnxq.contract ins(%[[X]], %[[W]] : tensor<1x5x5x2xf32>, tensor<1x6x3xf32>) extras(%{{.*}} : tensor<3xf32>) outs(%[[E]] : tensor<1x5x5x3xf32>)
+  // CHECK: %[[Y:.*]] = onnxq.contract ins(%[[X]], %[[W]] : tensor<1x5x5x2xf32>, tensor<1x6x3xf32>) epilogue(%{{.*}} : tensor<3xf32>) outs(%[[E]] : tensor<1x5x5x3xf32>)
   // CHECK-SAME: pads = array<i64: 0, 1, 0, 1>
   // CHECK: arith.addf
   // CHECK: "onnx.Transpose"(%[[Y]]) <{perm = [0, 3, 1, 2]}>
@@ -53,8 +53,8 @@ func.func @transposed(%x: tensor<1x4x5xf32>) -> tensor<1x6x10xf32> {
 func.func @gemm(%a: tensor<3x5xf32>, %c: tensor<4x1xf32>) -> tensor<5x4xf32> {
   %b = onnx.Constant dense<1.0> : tensor<4x3xf32>
   %c5 = onnx.Constant dense<2.0> : tensor<5x1xf32>
-  // CHECK: onnxq.contract ins(%{{.*}}, %{{.*}} : tensor<5x3xf32>, tensor<1x3x4xf32>) extras(%{{.*}} : tensor<5x1xf32>)
-  // CHECK-SAME: extra_maps = [#[[MAP:.*]]]
+  // CHECK: onnxq.contract ins(%{{.*}}, %{{.*}} : tensor<5x3xf32>, tensor<1x3x4xf32>) epilogue(%{{.*}} : tensor<5x1xf32>)
+  // CHECK-SAME: epilogue_maps = [#[[MAP:.*]]]
   // CHECK: arith.mulf
   %y = "onnx.Gemm"(%a, %b, %c5) {alpha = 0.5 : f32, beta = 1.0 : f32, transA = 1 : si64, transB = 1 : si64} : (tensor<3x5xf32>, tensor<4x3xf32>, tensor<5x1xf32>) -> tensor<5x4xf32>
   onnx.Return %y : tensor<5x4xf32>

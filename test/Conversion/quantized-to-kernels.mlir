@@ -8,7 +8,7 @@
 // CHECK-DAG: %[[PAD:.*]] = arith.constant 3 : i8
 // CHECK-DAG: %[[W:.*]] = onnx.Constant dense<{{\[}}{{\[}}[-1, 0], [2, 0]]]> : tensor<1x2x2xi8>
 // CHECK-DAG: %[[C:.*]] = onnx.Constant dense<[7, 20]> : tensor<2xi32>
-// CHECK: %[[Q:.*]] = onnxq.contract ins(%[[T]], %[[W]] : tensor<1x5x5x1xui8>, tensor<1x2x2xi8>) pad(%[[PAD]] : i8) extras(%[[C]] : tensor<2xi32>)
+// CHECK: %[[Q:.*]] = onnxq.contract ins(%[[T]], %[[W]] : tensor<1x5x5x1xui8>, tensor<1x2x2xi8>) pad(%[[PAD]] : i8) epilogue(%[[C]] : tensor<2xi32>)
 // CHECK-SAME: input_unsigned
 // CHECK-SAME: kernel = array<i64: 1, 2>
 // CHECK: %[[ACC:.*]] = arith.addi
@@ -37,7 +37,7 @@ func.func @qlinear_conv(%x: tensor<1x1x5x5xui8>) -> tensor<1x2x5x6xui8> {
 // CHECK-LABEL: func.func @dynamic
 // CHECK-SAME: %[[A:.*]]: tensor<?x2xui8>, %[[Z:.*]]: tensor<ui8>
 // CHECK: %[[SUMS:.*]] = onnx.Constant dense<[4, 6]> : tensor<2xi32>
-// CHECK: onnxq.contract ins(%[[A]], %{{.*}} : tensor<?x2xui8>, tensor<1x2x2xi8>) extras(%[[Z]], %[[SUMS]] : tensor<ui8>, tensor<2xi32>)
+// CHECK: onnxq.contract ins(%[[A]], %{{.*}} : tensor<?x2xui8>, tensor<1x2x2xi8>) epilogue(%[[Z]], %[[SUMS]] : tensor<ui8>, tensor<2xi32>)
 // CHECK: ^bb0(%[[ACC:.*]]: i32, %[[ZERO:.*]]: i8, %[[SUM:.*]]: i32):
 // CHECK: %[[E:.*]] = arith.extui %[[ZERO]] : i8 to i32
 // CHECK: %[[P:.*]] = arith.muli %[[E]], %[[SUM]]
@@ -186,7 +186,7 @@ func.func @transposed(%x: tensor<1x1x5xui8>) -> tensor<1x2x9xui8> {
 // CHECK-SAME: %[[A:.*]]: tensor<2x4x8xui8>, %[[B:.*]]: tensor<2x8x6xi8>
 // CHECK: %[[COLUMNS:.*]] = "onnx.ReduceSum"(%{{.*}}) <{keepdims = 0 : si64, noop_with_empty_axes = 0 : si64}> : (tensor<2x8x6xi32>, tensor<1xi64>) -> tensor<2x6xi32>
 // CHECK: %[[ROWS:.*]] = "onnx.ReduceSum"(%{{.*}}) {{.*}} -> tensor<2x4xi32>
-// CHECK: onnxq.contract ins(%[[A]], %[[B]] : tensor<2x4x8xui8>, tensor<2x8x6xi8>) extras(%[[COLUMNS]], %[[ROWS]] : tensor<2x6xi32>, tensor<2x4xi32>)
+// CHECK: onnxq.contract ins(%[[A]], %[[B]] : tensor<2x4x8xui8>, tensor<2x8x6xi8>) epilogue(%[[COLUMNS]], %[[ROWS]] : tensor<2x6xi32>, tensor<2x4xi32>)
 // CHECK-SAME: attributes {batched,
 // CHECK-SAME: input_unsigned
 // CHECK: ^bb0(%[[ACC:.*]]: i32, %[[COLUMN:.*]]: i32, %[[ROW:.*]]: i32):

@@ -168,6 +168,19 @@ def includes(root):
                     yield f"{path}:{number}: includes by a path that leaves {folder}"
 
 
+# The dialect refuses attributes of its name that its table doesn't have.
+ATTRIBUTE_TABLE = os.path.join("lib", "Dialect", "ONNXQ", "Attributes.cpp")
+ATTRIBUTE = re.compile(r'StringLiteral\s+(\w+Attr)\s*=\s*"onnxq\.')
+
+
+def attributes(root):
+    rules = set(re.findall(r"\{(?:\w+::)?(\w+Attr),", "\n".join(lines(root, ATTRIBUTE_TABLE))))
+    for path in walk(root, (".cpp", ".h"), ("lib", os.path.join("include", "OnnxQuant"))):
+        for name in ATTRIBUTE.findall("\n".join(lines(root, path))):
+            if name not in rules:
+                yield f"{path}: {name} is not in the table of {ATTRIBUTE_TABLE}"
+
+
 # clang-tidy takes seconds for each file: only what was changed is looked at, and
 # of a large change the first files.
 MOST_TIDIED = 8
@@ -206,6 +219,7 @@ def clang_tidy(root):
 
 
 CHECKS = {
+    "attributes": attributes,
     "check-lines": check_lines,
     "clang-format": clang_format,
     "clang-tidy": clang_tidy,

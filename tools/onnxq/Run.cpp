@@ -327,7 +327,7 @@ made by 'onnxq compile') once, and tells of the outputs.
   --input-shape NAME=SHAPE  give an input a shape, such as x=1x3x224x224 (of a
                             library: a random one)
   --trust-bytecode          read .mlirbc that has no checksum of ours
-  --no-specialize           compile for open sizes, not for those of the inputs
+  --no-specialize           compile for dynamic sizes, not those of the inputs
   --threads N               threads that the run uses (1)
   --max-memory BYTES        what tensors may take, such as 8G (the machine's)
   --max-iterations N        let a Loop fail after N (10000000; 0: after none)

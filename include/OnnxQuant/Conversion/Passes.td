@@ -40,7 +40,7 @@ def ConvertQuantizedToKernels
     %y = "onnx.QLinearMatMul"(%a, %as, %az, %b, %bs, %bz, %ys, %yz) : (tensor<4x32xui8>, ...) -> tensor<4x16xui8>
     // becomes
     %e = tensor.empty() : tensor<4x16xui8>
-    %y = onnxq.contract ins(%a, %w : tensor<4x32xui8>, tensor<1x32x16xi8>) extras(%c : tensor<16xi32>) outs(%e : tensor<4x16xui8>) attributes {extra_maps = [affine_map<(d0, d1) -> (d1)>], input_unsigned} {
+    %y = onnxq.contract ins(%a, %w : tensor<4x32xui8>, tensor<1x32x16xi8>) epilogue(%c : tensor<16xi32>) outs(%e : tensor<4x16xui8>) attributes {epilogue_maps = [affine_map<(d0, d1) -> (d1)>], input_unsigned} {
     ^bb0(%acc: i32, %correction: i32):
       %t = arith.addi %acc, %correction : i32
       %q = onnxq.requantize %t scale %factor zero_point %yz in [0, 255] : i32 -> i8
@@ -77,7 +77,7 @@ def ConvertONNXToKernels : Pass<"onnx-to-kernels", "::mlir::ModuleOp"> {
     // becomes
     %t = "onnx.Transpose"(%x) {perm = [0, 2, 3, 1]} : (tensor<1x8x9x9xf32>) -> tensor<1x9x9x8xf32>
     %e = tensor.empty() : tensor<1x9x9x16xf32>
-    %c = onnxq.contract ins(%t, %v : tensor<1x9x9x8xf32>, tensor<1x72x16xf32>) extras(%b : tensor<16xf32>) outs(%e : tensor<1x9x9x16xf32>) attributes {...} {
+    %c = onnxq.contract ins(%t, %v : tensor<1x9x9x8xf32>, tensor<1x72x16xf32>) epilogue(%b : tensor<16xf32>) outs(%e : tensor<1x9x9x16xf32>) attributes {...} {
     ^bb0(%acc: f32, %bias: f32):
       %s = arith.addf %acc, %bias : f32
       onnxq.yield %s : f32

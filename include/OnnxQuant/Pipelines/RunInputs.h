@@ -19,7 +19,7 @@ struct InputSpec {
   std::string name;
   /// ONNX's number of the element type.
   int32_t type = 0;
-  /// -1 for an open size; nothing if the rank is open too.
+  /// -1 for a dynamic size; nothing if the rank is dynamic too.
   std::optional<std::vector<int64_t>> dims;
 };
 
@@ -37,14 +37,15 @@ llvm::Expected<std::vector<HostTensor>> readInputs(llvm::StringRef argument);
 
 /// Puts tensors into the model's order by name; those without a name fill the
 /// rest in order. With a seed, inputs that are still missing become random
-/// ones, with 1 for open sizes. Types and shapes are checked; `notes` tell of
-/// inputs whose elements were converted.
+/// ones, with 1 for dynamic sizes. Types and shapes are checked; `notes` tell
+/// of inputs whose elements were converted.
 llvm::Expected<std::vector<HostTensor>>
 matchInputs(const std::vector<InputSpec> &specs,
             std::vector<HostTensor> tensors, std::optional<uint64_t> seed,
             std::vector<std::string> *notes = nullptr);
 
-/// Gives inputs with open sizes those of `NAME=1x3x224x224`, for random ones.
+/// Gives inputs with dynamic sizes those of `NAME=1x3x224x224`, for random
+/// ones.
 llvm::Error giveShapes(std::vector<InputSpec> &specs,
                        llvm::ArrayRef<std::string> shapes);
 

@@ -35,11 +35,6 @@ llvm::Expected<std::vector<HostTensor>>
 runModel(const onnxq_model &model, const std::vector<HostTensor> &inputs,
          void *workspace = nullptr, std::vector<HostTensor> outputs = {});
 
-/// Puts inputs into the model's order by name; those without a name fill the
-/// rest in order.
-llvm::Expected<std::vector<HostTensor>>
-orderInputs(const onnxq_model &model, std::vector<HostTensor> inputs);
-
 } // namespace onnxquant
 
 #endif // ONNXQUANT_PIPELINES_SESSION_H

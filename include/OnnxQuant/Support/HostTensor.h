@@ -37,7 +37,7 @@ std::string typeName(int32_t type);
 /// expected.
 llvm::Expected<bool> convertElements(HostTensor &tensor, int32_t type);
 
-/// `[1, 3, ?]`: open sizes are below zero.
+/// `[1, 3, ?]`: dynamic sizes are below zero.
 std::string shapeText(llvm::ArrayRef<int64_t> dims);
 /// Whether a shape is one that is expected, with sizes below zero for any.
 bool fitsShape(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> expected);

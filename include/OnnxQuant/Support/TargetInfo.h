@@ -31,7 +31,7 @@ struct TargetInfo {
   /// x86: shuffles of 16 bytes, and of all bytes of a 512-bit vector.
   bool hasSSSE3 = false;
   bool hasVBMI = false;
-  /// x86: products of tiles of bytes, on a system that a program can ask for
+  /// x86: AMX tiles of int8, on a system that a program can ask for
   /// them.
   bool hasAMX = false;
   /// AArch64: dot products and matrix products of 8-bit integers.
@@ -44,8 +44,6 @@ struct TargetInfo {
   int64_t lanes(int64_t bytes = 4) const { return vectorBytes / bytes; }
   /// Whether a vector of bytes is looked up in a table by a few instructions.
   bool hasByteTables() const { return hasSSSE3 || arch == Arch::AArch64; }
-  /// Whether loads and stores of some lanes are instructions.
-  bool hasMaskedAccess() const { return hasAVX2 || hasAVX512 || hasRVV; }
 };
 
 /// What LLVM knows of a processor: `triple`, `cpu` and `features` as LLVM calls

@@ -63,7 +63,9 @@ public:
                          [&](int64_t i) { return i < rank - 1; });
   }
 
-  ArrayRef<Extra> getExtras() const { return extras; }
+  ArrayRef<EpilogueOperand> getEpilogueOperands() const {
+    return epilogueOperands;
+  }
 
   Value emit(ImplicitLocOpBuilder &b, ValueRange arguments) const {
     Value sum = arguments[0];
@@ -81,10 +83,10 @@ public:
   }
 
 private:
-  /// A zero point: nothing, a number, or an argument.
+  /// A zero point: nothing, a constant, or an argument.
   struct Zero {
     bool isNothing = true, isUnsigned = false;
-    std::optional<int64_t> number;
+    std::optional<int64_t> constant;
     size_t argument = 0;
   };
 
@@ -92,12 +94,13 @@ private:
     return cast<RankedTensorType>(right.getType()).getRank();
   }
   size_t addExtra(Value value, function_ref<bool(int64_t)> isRead) {
-    SmallVector<AffineExpr> places;
+    SmallVector<AffineExpr> exprs;
     for (int64_t i = 0; i < rank; ++i)
       if (isRead(i))
-        places.push_back(b.getAffineDimExpr(i));
-    extras.push_back({value, AffineMap::get(rank, 0, places, b.getContext())});
-    return extras.size();
+        exprs.push_back(b.getAffineDimExpr(i));
+    epilogueOperands.push_back(
+        {value, AffineMap::get(rank, 0, exprs, b.getContext())});
+    return epilogueOperands.size();
   }
   Zero read(Value value) {
     Zero zero;
@@ -105,22 +108,21 @@ private:
       return zero;
     auto type = cast<RankedTensorType>(value.getType());
     zero.isUnsigned = type.getElementType().isUnsignedInteger();
-    zero.number = readInteger(value);
-    zero.isNothing = zero.number == 0;
-    if (!zero.number) {
-      SmallVector<AffineExpr> places(type.getRank(),
-                                     b.getAffineConstantExpr(0));
-      extras.push_back(
-          {value, AffineMap::get(rank, 0, places, b.getContext())});
-      zero.argument = extras.size();
+    zero.constant = readInteger(value);
+    zero.isNothing = zero.constant == 0;
+    if (!zero.constant) {
+      SmallVector<AffineExpr> exprs(type.getRank(), b.getAffineConstantExpr(0));
+      epilogueOperands.push_back(
+          {value, AffineMap::get(rank, 0, exprs, b.getContext())});
+      zero.argument = epilogueOperands.size();
     }
     return zero;
   }
   static Value getZero(ImplicitLocOpBuilder &b, const Zero &zero,
                        ValueRange arguments) {
-    if (zero.number)
+    if (zero.constant)
       return arith::ConstantOp::create(
-          b, b.getI32IntegerAttr(static_cast<int32_t>(*zero.number)));
+          b, b.getI32IntegerAttr(static_cast<int32_t>(*zero.constant)));
     Value argument = arguments[zero.argument];
     if (zero.isUnsigned)
       return arith::ExtUIOp::create(b, b.getI32Type(), argument);
@@ -134,7 +136,7 @@ private:
   ImplicitLocOpBuilder &b;
   Value left, right;
   int64_t rank, depth;
-  SmallVector<Extra> extras;
+  SmallVector<EpilogueOperand> epilogueOperands;
   Zero leftZero, rightZero;
   size_t columnSums = 0, rowSums = 0;
 };
@@ -183,15 +185,17 @@ FailureOr<Value> kernels::makeActivationSums(PatternRewriter &rewriter,
   for (int64_t i = 0; i + 1 < left.getRank(); ++i)
     sizes.push_back(getSize(b, product.left, i));
   sizes.push_back(b.getIndexAttr(right.getShape().back()));
-  SmallVector<Extra> extras(correction.getExtras());
+  SmallVector<EpilogueOperand> epilogueOperands(
+      correction.getEpilogueOperands());
   std::optional<RequantizeEpilogue> requantize;
   if (product.requantization)
-    requantize.emplace(b, product.requantization(b), left.getRank(), extras);
+    requantize.emplace(b, product.requantization(b), left.getRank(),
+                       epilogueOperands);
   Type sumType = b.getI32Type();
   IntegerContract contract = {
       product.left, weights,
       makeEmpty(b, sizes, requantize ? requantize->getElementType() : sumType),
-      sumType, extras};
+      sumType, epilogueOperands};
   contract.isBatched = isBatched;
   contract.epilogue = [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
     Value sum = correction.emit(b, arguments);

@@ -16,18 +16,17 @@ using namespace onnxquant::kernels;
 namespace ms = onnxquant::onnx::microsoft;
 
 namespace {
-/// Weights [depth, columns]: (code - zero) * scale, codes and zeros of 0 to
-/// 15, or 255.
-/// A scale and a zero per column and block of rows.
+/// Weights [k, n]: (code - zero) * scale, codes and zeros of 0 to 15, or 255. A
+/// scale and a zero per column and block of k.
 struct Codes {
-  int64_t depth, columns, block;
+  int64_t k, n, block;
   std::vector<int8_t> codes, zeros;
   std::vector<float> scales;
 
-  Codes(int64_t depth, int64_t columns, int64_t block)
-      : depth(depth), columns(columns), block(block), codes(depth * columns, 0),
-        zeros(getBlocks() * columns, 0), scales(getBlocks() * columns, 0) {}
-  int64_t getBlocks() const { return llvm::divideCeil(depth, block); }
+  Codes(int64_t k, int64_t n, int64_t block)
+      : k(k), n(n), block(block), codes(k * n, 0), zeros(getBlocks() * n, 0),
+        scales(getBlocks() * n, 0) {}
+  int64_t getBlocks() const { return llvm::divideCeil(k, block); }
 };
 } // namespace
 
@@ -54,27 +53,28 @@ static Value makeProduct(ImplicitLocOpBuilder &b, Value input,
   SmallVector<OpFoldResult> sizes;
   for (int64_t i = 0; i + 1 < rank; ++i)
     sizes.push_back(getSize(b, input, i));
-  sizes.push_back(b.getIndexAttr(codes.columns));
+  sizes.push_back(b.getIndexAttr(codes.n));
   Type f32 = b.getF32Type(), i8 = b.getI8Type();
   Value empty = makeEmpty(b, sizes, f32);
-  Value weights = makeNumbers<int8_t>(b, {1, codes.depth, codes.columns}, i8,
-                                      codes.codes, "weights");
-  SmallVector<int64_t> shape = {codes.getBlocks(), codes.columns};
+  Value weights =
+      makeNumbers<int8_t>(b, {1, codes.k, codes.n}, i8, codes.codes, "weights");
+  SmallVector<int64_t> shape = {codes.getBlocks(), codes.n};
   Value scales = makeNumbers<float>(b, shape, f32, codes.scales, "scales");
   Value zeros = makeNumbers<int8_t>(b, shape, i8, codes.zeros, "zeros");
-  SmallVector<Value> extras;
+  SmallVector<Value> epilogueOperands;
   SmallVector<AffineMap> maps;
   SmallVector<Type> types = {f32};
   if (!isAbsent(bias)) {
-    Extra extra = perChannel(bias, rank);
-    extras.push_back(extra.value);
-    maps.push_back(extra.map);
+    EpilogueOperand operand = perChannel(bias, rank);
+    epilogueOperands.push_back(operand.value);
+    maps.push_back(operand.map);
     types.push_back(f32);
   }
   ArrayRef<int64_t> none;
   auto contract = onnxq::ContractOp::create(
       b, TypeRange(empty.getType()), input, weights, scales, zeros, Value(),
-      extras, empty, none, none, none, none, b.getAffineMapArrayAttr(maps),
+      epilogueOperands, empty, none, none, none, none,
+      b.getAffineMapArrayAttr(maps),
       /*batched=*/false, /*input_unsigned=*/false, /*weights_unsigned=*/false,
       onnxq::PackingAttr(), b.getI64IntegerAttr(codes.block));
   OpBuilder::InsertionGuard guard(b);
@@ -84,7 +84,7 @@ static Value makeProduct(ImplicitLocOpBuilder &b, Value input,
   if (alpha != 1.0f)
     sum = arith::MulFOp::create(
         b, sum, arith::ConstantOp::create(b, b.getF32FloatAttr(alpha)));
-  if (!extras.empty())
+  if (!epilogueOperands.empty())
     sum = arith::AddFOp::create(b, sum, block->getArgument(1));
   onnxq::YieldOp::create(b, sum);
   return contract.getResult(0);
@@ -122,12 +122,11 @@ static std::optional<Codes> readNBits(ms::MatMulNBitsOp op) {
   if (hasZeros)
     zeros = readElements(op.getZeroPoints());
   if (!raw || !scales ||
-      static_cast<int64_t>(raw->bytes.size()) != codes.columns * rowBytes ||
-      static_cast<int64_t>(scales->size()) != codes.columns * blocks ||
+      static_cast<int64_t>(raw->bytes.size()) != codes.n * rowBytes ||
+      static_cast<int64_t>(scales->size()) != codes.n * blocks ||
       (hasZeros &&
        (!zeros || !zeros->type.getElementType().isUnsignedInteger(8) ||
-        static_cast<int64_t>(zeros->bytes.size()) !=
-            codes.columns * zeroBytes)))
+        static_cast<int64_t>(zeros->bytes.size()) != codes.n * zeroBytes)))
     return std::nullopt;
   int mask = (1 << bits) - 1;
   auto codeAt = [&](const std::vector<char> &bytes, int64_t row, int64_t i) {
@@ -137,13 +136,13 @@ static std::optional<Codes> readNBits(ms::MatMulNBitsOp op) {
         mask);
   };
   auto middle = static_cast<int8_t>(1 << (bits - 1));
-  for (int64_t n = 0; n < codes.columns; ++n) {
-    for (int64_t k = 0; k < codes.depth; ++k)
-      codes.codes[k * codes.columns + n] = codeAt(raw->bytes, n * rowBytes, k);
+  for (int64_t n = 0; n < codes.n; ++n) {
+    for (int64_t k = 0; k < codes.k; ++k)
+      codes.codes[k * codes.n + n] = codeAt(raw->bytes, n * rowBytes, k);
     for (int64_t i = 0; i < blocks; ++i) {
-      codes.scales[i * codes.columns + n] =
+      codes.scales[i * codes.n + n] =
           static_cast<float>((*scales)[n * blocks + i]);
-      codes.zeros[i * codes.columns + n] =
+      codes.zeros[i * codes.n + n] =
           hasZeros ? codeAt(zeros->bytes, n * zeroBytes, i) : middle;
     }
   }
@@ -230,9 +229,9 @@ static std::optional<Codes> readDequantized(Value weights, bool isTransposed) {
       codes.codes[k * columns + n] = static_cast<int8_t>(
           (*values)[isTransposed ? n * depth + k : k * columns + n] + offset);
     for (int64_t i = 0; i < codes.getBlocks(); ++i) {
-      int64_t place = i * perBlock + n * perColumn;
-      codes.scales[i * columns + n] = static_cast<float>((*scales)[place]);
-      codes.zeros[i * columns + n] = static_cast<int8_t>(zeros[place] + offset);
+      int64_t at = i * perBlock + n * perColumn;
+      codes.scales[i * columns + n] = static_cast<float>((*scales)[at]);
+      codes.zeros[i * columns + n] = static_cast<int8_t>(zeros[at] + offset);
     }
   }
   return codes;
@@ -246,7 +245,7 @@ struct CodedMatMul : OpRewritePattern<onnx::MatMulOp> {
   LogicalResult matchAndRewrite(onnx::MatMulOp op,
                                 PatternRewriter &rewriter) const override {
     std::optional<Codes> codes = readDequantized(op.getB(), false);
-    if (!codes || !isFloatRows(op.getA(), codes->depth))
+    if (!codes || !isFloatRows(op.getA(), codes->k))
       return rewriter.notifyMatchFailure(op, "its weights aren't of four bits");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value y = makeProduct(b, op.getA(), *codes, /*bias=*/{}, /*alpha=*/1.0f);
@@ -260,10 +259,10 @@ struct CodedGemm : OpRewritePattern<onnx::GemmOp> {
   LogicalResult matchAndRewrite(onnx::GemmOp op,
                                 PatternRewriter &rewriter) const override {
     std::optional<Codes> codes = readDequantized(op.getB(), op.getTransB());
-    if (!codes || op.getTransA() != 0 || !isFloatRows(op.getA(), codes->depth))
+    if (!codes || op.getTransA() != 0 || !isFloatRows(op.getA(), codes->k))
       return rewriter.notifyMatchFailure(op, "its weights aren't of four bits");
     bool hasBias = !isAbsent(op.getC());
-    if (hasBias && (!isColumnVector(op.getC(), codes->columns) ||
+    if (hasBias && (!isColumnVector(op.getC(), codes->n) ||
                     !op.getBeta().isExactlyValue(1.0)))
       return rewriter.notifyMatchFailure(op, "its addend is no plain vector");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);

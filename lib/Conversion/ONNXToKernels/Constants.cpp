@@ -53,8 +53,8 @@ static std::vector<char> widen(FloatType type, ArrayRef<char> bytes) {
 
 /// Integers of four bits, a byte each.
 static std::optional<RawElements> readHalves(ElementsAttr elements) {
-  auto numbers = onnx::readInts(elements, elements.getNumElements());
-  if (!numbers)
+  auto values = onnx::readInts(elements, elements.getNumElements());
+  if (!values)
     return std::nullopt;
   Type element = elements.getElementType();
   Type byte =
@@ -63,7 +63,7 @@ static std::optional<RawElements> readHalves(ElementsAttr elements) {
                                                    : IntegerType::Signless);
   return RawElements{
       RankedTensorType::get(elements.getShapedType().getShape(), byte),
-      std::vector<char>(numbers->begin(), numbers->end())};
+      std::vector<char>(values->begin(), values->end())};
 }
 
 std::optional<RawElements> kernels::readElements(Value constant) {

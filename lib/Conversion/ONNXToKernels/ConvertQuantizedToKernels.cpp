@@ -19,7 +19,7 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 
-/// Whether an op computes with numbers that quantized operands stand for.
+/// Whether an op computes with the real values of quantized operands.
 static bool isBetweenDequantizers(Operation *op) {
   return isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::MatMulOp, onnx::GemmOp>(
              op) &&

@@ -91,43 +91,30 @@ struct ConvToContract : OpRewritePattern<onnx::ConvOp> {
     sizes.push_back(b.getIndexAttr(shape[0]));
     if (window->isPointwise())
       *window = KernelWindow();
-    SmallVector<Extra> extras;
+    SmallVector<EpilogueOperand> epilogueOperands;
     EpilogueFn epilogue;
     if (!isa<NoneType>(op.getB().getType())) {
-      extras.push_back(
+      epilogueOperands.push_back(
           perChannel(makeCast(b, op, op.getB(), f32), input.getRank()));
-      epilogue = addFirstExtra;
+      epilogue = addFirstOperand;
     }
     Value y = makeContract(b, x, weights, makeEmpty(b, sizes, f32), *window,
-                           extras, epilogue);
+                           epilogueOperands, epilogue);
     y = castLike(b, op, toChannelsFirst(b, op, y), op.getY());
     rewriter.replaceOp(op, y);
     return success();
-  }
-
-  /// Whether every size that is known holds a window.
-  static bool hasOutput(RankedTensorType input, const KernelWindow &window) {
-    size_t rank = window.kernel.size();
-    for (size_t i = 0; i < rank; ++i)
-      if (!input.isDynamicDim(i + 2) &&
-          onnxq::countWindows(input.getDimSize(i + 2), window.kernel[i],
-                              window.strides[i], window.dilations[i],
-                              window.pads[i] + window.pads[rank + i]) < 1)
-        return false;
-    return true;
   }
 
   /// [M, C / group, k..] as [group, k.. * C / group, M / group].
   static Value makeWeights(ImplicitLocOpBuilder &b, onnx::ConvOp op,
                            const RawElements &raw, int64_t group) {
     ArrayRef<int64_t> shape = raw.type.getShape();
-    int64_t columns = shape[0] / group, channels = shape[1];
-    int64_t depth = raw.type.getNumElements() / shape[0];
-    std::vector<char> bytes = permuteElements(
-        raw, {group, columns, channels, depth / channels}, {0, 3, 2, 1});
-    return makeConstant(
-        b, RankedTensorType::get({group, depth, columns}, b.getF32Type()),
-        bytes, "weights");
+    int64_t n = shape[0] / group, channels = shape[1];
+    int64_t k = raw.type.getNumElements() / shape[0];
+    std::vector<char> bytes =
+        permuteElements(raw, {group, n, channels, k / channels}, {0, 3, 2, 1});
+    return makeConstant(b, RankedTensorType::get({group, k, n}, b.getF32Type()),
+                        bytes, "weights");
   }
 };
 

@@ -1,5 +1,5 @@
 // Weights that are stored in 8 bits next to activations that stay in float:
-// their numbers are computed here, once, so that kernels of floats take them.
+// their values are computed here, once, so that kernels of floats take them.
 
 #include "IntegerProduct.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
@@ -32,7 +32,7 @@ static std::optional<ScaleAxis> getAxis(DequantizeLinearOp op,
   return ScaleAxis{stride, scales};
 }
 
-/// (x - zero point) * scale of constant bytes, rounded once; none of others.
+/// (x - zero point) * scale of 8-bit constants, rounded once; none of others.
 static std::optional<std::vector<float>> expand(DequantizeLinearOp op) {
   auto result = dyn_cast<RankedTensorType>(op.getY().getType());
   ElementsAttr scaleOf = getConstant(op.getXScale());
@@ -47,24 +47,24 @@ static std::optional<std::vector<float>> expand(DequantizeLinearOp op) {
   SmallVector<int64_t> zeros(scales->size(), 0);
   if (!isAbsent(op.getXZeroPoint())) {
     ElementsAttr zeroOf = getConstant(op.getXZeroPoint());
-    auto numbers = zeroOf ? readInts(zeroOf, scales->size()) : std::nullopt;
-    if (!numbers || numbers->size() != scales->size())
+    auto values = zeroOf ? readInts(zeroOf, scales->size()) : std::nullopt;
+    if (!values || values->size() != scales->size())
       return std::nullopt;
-    zeros = *numbers;
+    zeros = *values;
   }
   auto axis = getAxis(op, raw->type, static_cast<int64_t>(scales->size()));
   if (!axis)
     return std::nullopt;
   bool isUnsigned = raw->type.getElementType().isUnsignedInteger();
-  std::vector<float> numbers(raw->bytes.size());
-  for (size_t i = 0; i < numbers.size(); ++i) {
+  std::vector<float> values(raw->bytes.size());
+  for (size_t i = 0; i < values.size(); ++i) {
     int64_t at = static_cast<int64_t>(i) / axis->stride % axis->count;
     auto byte = static_cast<int8_t>(raw->bytes[i]);
     int64_t x = isUnsigned ? static_cast<uint8_t>(byte) : byte;
-    numbers[i] =
+    values[i] =
         static_cast<float>(x - zeros[at]) * static_cast<float>((*scales)[at]);
   }
-  return numbers;
+  return values;
 }
 
 void kernels::expandWeights(Operation *root,
@@ -77,12 +77,12 @@ void kernels::expandWeights(Operation *root,
     });
     if (!isWeight)
       continue;
-    std::optional<std::vector<float>> numbers = expand(op);
-    if (!numbers)
+    std::optional<std::vector<float>> values = expand(op);
+    if (!values)
       continue;
     ImplicitLocOpBuilder b(op.getLoc(), op);
-    ArrayRef<char> bytes(reinterpret_cast<const char *>(numbers->data()),
-                         numbers->size() * sizeof(float));
+    ArrayRef<char> bytes(reinterpret_cast<const char *>(values->data()),
+                         values->size() * sizeof(float));
     auto type = cast<RankedTensorType>(op.getX().getType())
                     .clone(Float32Type::get(b.getContext()));
     op.getY().replaceAllUsesWith(makeConstant(b, type, bytes, "expanded"));

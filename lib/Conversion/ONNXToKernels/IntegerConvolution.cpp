@@ -19,18 +19,6 @@ static RankedTensorType getInputType(const IntegerConvolution &convolution) {
   return RankedTensorType::get(shape, type.getElementType());
 }
 
-/// Whether every size that is known holds a window.
-static bool hasOutput(RankedTensorType input, const KernelWindow &window) {
-  size_t rank = window.kernel.size();
-  for (size_t i = 0; i < rank; ++i)
-    if (!input.isDynamicDim(i + 2) &&
-        onnxq::countWindows(input.getDimSize(i + 2), window.kernel[i],
-                            window.strides[i], window.dilations[i],
-                            window.pads[i] + window.pads[rank + i]) < 1)
-      return false;
-  return true;
-}
-
 FailureOr<Value>
 kernels::makeConvolutionSums(PatternRewriter &rewriter, Operation *op,
                              const IntegerConvolution &convolution) {
@@ -51,7 +39,7 @@ kernels::makeConvolutionSums(PatternRewriter &rewriter, Operation *op,
     return rewriter.notifyMatchFailure(op, "its sizes don't go together");
   if (!isAbsent(bias) &&
       cast<ShapedType>(bias.getType()).getShape() != shape.take_front())
-    return rewriter.notifyMatchFailure(op, "its bias has an open size");
+    return rewriter.notifyMatchFailure(op, "its bias has a dynamic size");
 
   ImplicitLocOpBuilder b(op->getLoc(), rewriter);
   auto toLast = [&] {

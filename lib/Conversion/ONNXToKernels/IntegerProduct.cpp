@@ -1,4 +1,4 @@
-// Contractions of integers, and the ops that make numbers of their sums.
+// Contractions of integers, and the ops that requantize or scale their sums.
 
 #include "IntegerProduct.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
@@ -25,12 +25,12 @@ bool IntegerWeights::isNarrow() const {
 template <typename Fn>
 static std::vector<int64_t> addColumns(const IntegerWeights &weights,
                                        Fn measure) {
-  std::vector<int64_t> sums(weights.groups * weights.columns, 0);
+  std::vector<int64_t> sums(weights.groups * weights.n, 0);
   const int16_t *row = weights.values.data();
   for (int64_t g = 0; g < weights.groups; ++g)
-    for (int64_t k = 0; k < weights.depth; ++k, row += weights.columns)
-      for (int64_t n = 0; n < weights.columns; ++n)
-        sums[g * weights.columns + n] += measure(row[n]);
+    for (int64_t k = 0; k < weights.k; ++k, row += weights.n)
+      for (int64_t n = 0; n < weights.n; ++n)
+        sums[g * weights.n + n] += measure(row[n]);
   return sums;
 }
 
@@ -44,8 +44,8 @@ int64_t IntegerWeights::largestColumn() const {
   return *llvm::max_element(sums);
 }
 
-/// What a contraction costs whose groups are merged, `count` at a time: columns
-/// come in vectors, channels in steps where they can be filled up.
+/// What a contraction costs after `count` groups each are merged: columns come
+/// in vectors, channels in steps where they can be filled up.
 static int64_t costOfGroups(const IntegerWeights &weights, int64_t channels,
                             int64_t count) {
   int64_t groups = weights.groups / count;
@@ -53,34 +53,33 @@ static int64_t costOfGroups(const IntegerWeights &weights, int64_t channels,
   int64_t slower = groups == 1 || channels % 4 == 0 ? 1
                    : channels % 2 == 0              ? 2
                                                     : 4;
-  return groups * channels * llvm::alignTo(weights.columns * count, 4) * slower;
+  return groups * channels * llvm::alignTo(weights.n * count, 4) * slower;
 }
 
 void IntegerWeights::mergeSmallGroups(int64_t taps) {
-  int64_t channels = depth / taps, count = 1;
+  int64_t channels = k / taps, count = 1;
   for (int64_t more = 2; more <= groups; ++more)
     if (groups % more == 0 && costOfGroups(*this, channels, more) <=
                                   costOfGroups(*this, channels, count))
       count = more;
   if (count == 1)
     return;
-  IntegerWeights merged = {groups / count, depth * count, columns * count, {}};
+  IntegerWeights merged = {groups / count, k * count, n * count, {}};
   merged.values.resize(values.size() * count, 0);
   const int16_t *from = values.data();
   for (int64_t g = 0; g < groups; ++g)
     for (int64_t t = 0; t < taps; ++t)
-      for (int64_t c = 0; c < channels; ++c, from += columns) {
+      for (int64_t c = 0; c < channels; ++c, from += n) {
         int64_t inner = g % count;
         int64_t row =
             (g / count * taps + t) * channels * count + inner * channels + c;
-        std::copy_n(from, columns,
-                    merged.values.begin() + row * merged.columns +
-                        inner * columns);
+        std::copy_n(from, n,
+                    merged.values.begin() + row * merged.n + inner * n);
       }
   *this = std::move(merged);
 }
 
-/// The bytes of a constant as numbers, less the zero point of each one's index
+/// An 8-bit constant as integers, less the zero point of each one's index
 /// in a dimension that `stride` elements share.
 static std::optional<std::vector<int16_t>> readLessZero(const RawElements &raw,
                                                         Value zero,
@@ -119,10 +118,10 @@ static std::vector<int16_t> permute(ArrayRef<int16_t> values,
   result.reserve(values.size());
   SmallVector<int64_t> at(shape.size(), 0);
   for (size_t done = 0; done < values.size(); ++done) {
-    int64_t place = 0;
+    int64_t offset = 0;
     for (size_t i = 0; i < order.size(); ++i)
-      place += at[i] * strides[order[i]];
-    result.push_back(values[place]);
+      offset += at[i] * strides[order[i]];
+    result.push_back(values[offset]);
     for (size_t i = order.size(); i-- > 0;) {
       if (++at[i] < shape[order[i]])
         break;
@@ -144,9 +143,8 @@ std::optional<IntegerWeights> kernels::readFilters(Value weights, Value zero,
   if (!values || shape[0] % group != 0)
     return std::nullopt;
   IntegerWeights result = {group, perFilter, shape[0] / group, {}};
-  result.values =
-      permute(*values, {group, result.columns, shape[1], perFilter / shape[1]},
-              {0, 3, 2, 1});
+  result.values = permute(
+      *values, {group, result.n, shape[1], perFilter / shape[1]}, {0, 3, 2, 1});
   return result;
 }
 
@@ -171,20 +169,20 @@ std::optional<IntegerWeights> kernels::readMatrix(Value weights, Value zero,
   if (!raw || !raw->type.getElementType().isInteger(8) ||
       raw->type.getRank() != 2 || raw->bytes.empty())
     return std::nullopt;
-  int64_t depth = raw->type.getDimSize(isTransposed ? 1 : 0);
-  int64_t columns = raw->type.getDimSize(isTransposed ? 0 : 1);
-  auto values = readLessZero(*raw, zero, columns, isTransposed ? depth : 1);
+  int64_t k = raw->type.getDimSize(isTransposed ? 1 : 0);
+  int64_t n = raw->type.getDimSize(isTransposed ? 0 : 1);
+  auto values = readLessZero(*raw, zero, n, isTransposed ? k : 1);
   if (!values)
     return std::nullopt;
-  IntegerWeights result = {1, depth, columns, {}};
-  result.values = isTransposed ? permute(*values, {columns, depth}, {1, 0})
-                               : std::move(*values);
+  IntegerWeights result = {1, k, n, {}};
+  result.values =
+      isTransposed ? permute(*values, {n, k}, {1, 0}) : std::move(*values);
   return result;
 }
 
 static Value makeWeights(ImplicitLocOpBuilder &b,
                          const IntegerWeights &weights) {
-  SmallVector<int64_t> shape = {weights.groups, weights.depth, weights.columns};
+  SmallVector<int64_t> shape = {weights.groups, weights.k, weights.n};
   if (!weights.isNarrow())
     return makeNumbers<int16_t>(b, shape, b.getI16Type(), weights.values,
                                 "weights");
@@ -230,27 +228,31 @@ public:
       : b(b), rank(rank), sumType(sumType) {}
 
   /// Numbers per column.
-  void addNumbers(ArrayRef<int64_t> numbers) {
-    if (llvm::any_of(numbers, [](int64_t n) { return n != 0; }))
-      addColumns(makeColumns(numbers));
+  void addConstants(ArrayRef<int64_t> values) {
+    if (llvm::any_of(values, [](int64_t n) { return n != 0; }))
+      addColumns(makeColumns(values));
   }
   void addColumns(Value value) { addends.push_back(addExtra(value)); }
   /// Less `zero * sums`.
   void subtractZero(Value zero, ArrayRef<int64_t> sums) {
     auto type = cast<RankedTensorType>(zero.getType());
     isUnsigned = type.getElementType().isUnsignedInteger();
-    SmallVector<AffineExpr> places(type.getRank(), b.getAffineConstantExpr(0));
-    extras.push_back({zero, AffineMap::get(rank, 0, places, b.getContext())});
-    zeroNumber = extras.size();
+    SmallVector<AffineExpr> exprs(type.getRank(), b.getAffineConstantExpr(0));
+    epilogueOperands.push_back(
+        {zero, AffineMap::get(rank, 0, exprs, b.getContext())});
+    zeroNumber = epilogueOperands.size();
     sumsNumber = addExtra(makeColumns(sums));
   }
 
-  ArrayRef<Extra> getExtras() const { return extras; }
+  ArrayRef<EpilogueOperand> getEpilogueOperands() const {
+    return epilogueOperands;
+  }
 
   Value emit(ImplicitLocOpBuilder &b, ValueRange arguments) const {
     Value sum = arguments[0];
-    for (size_t number : addends)
-      sum = arith::AddIOp::create(b, sum, widened(b, arguments[number], false));
+    for (size_t argument : addends)
+      sum =
+          arith::AddIOp::create(b, sum, widened(b, arguments[argument], false));
     if (zeroNumber == 0)
       return sum;
     Value zero = widened(b, arguments[zeroNumber], isUnsigned);
@@ -260,19 +262,19 @@ public:
 
 private:
   /// Numbers as constants of the sums' type; they wrap, as the sums do.
-  Value makeColumns(ArrayRef<int64_t> numbers) {
-    int64_t count = numbers.size();
+  Value makeColumns(ArrayRef<int64_t> values) {
+    int64_t count = values.size();
     if (sumType.isInteger(64))
-      return makeNumbers<int64_t>(b, count, sumType, numbers, "correction");
+      return makeNumbers<int64_t>(b, count, sumType, values, "correction");
     SmallVector<int32_t> narrow;
-    for (int64_t number : numbers)
-      narrow.push_back(static_cast<int32_t>(number));
+    for (int64_t value : values)
+      narrow.push_back(static_cast<int32_t>(value));
     return makeNumbers<int32_t>(b, count, sumType, narrow, "correction");
   }
   size_t addExtra(Value value) {
-    extras.push_back(
+    epilogueOperands.push_back(
         {value, AffineMap::get(rank, 0, b.getAffineDimExpr(rank - 1))});
-    return extras.size();
+    return epilogueOperands.size();
   }
   Value widened(ImplicitLocOpBuilder &b, Value x, bool isUnsigned) const {
     if (x.getType() == sumType)
@@ -285,7 +287,7 @@ private:
   ImplicitLocOpBuilder &b;
   int64_t rank;
   Type sumType;
-  SmallVector<Extra> extras;
+  SmallVector<EpilogueOperand> epilogueOperands;
   /// Numbers of arguments: those to be added, the zero point and the sums.
   SmallVector<size_t> addends;
   size_t zeroNumber = 0, sumsNumber = 0;
@@ -298,12 +300,12 @@ static Correction makeCorrection(ImplicitLocOpBuilder &b,
                                  const IntegerProduct &product, int64_t rank,
                                  Type sumType) {
   Correction correction(b, rank, sumType);
-  std::vector<int64_t> known(product.weights.groups * product.weights.columns);
+  std::vector<int64_t> known(product.weights.groups * product.weights.n);
   if (!isAbsent(product.inputZero)) {
     std::vector<int64_t> sums = product.weights.sumColumns();
     if (std::optional<int64_t> zero = readInteger(product.inputZero)) {
-      for (auto [number, sum] : llvm::zip(known, sums))
-        number = -*zero * sum;
+      for (auto [value, sum] : llvm::zip(known, sums))
+        value = -*zero * sum;
     } else {
       correction.subtractZero(product.inputZero, sums);
     }
@@ -313,12 +315,12 @@ static Correction makeCorrection(ImplicitLocOpBuilder &b,
     auto bias = elements ? onnx::readInts(elements, known.size())
                          : std::optional<SmallVector<int64_t>>();
     if (bias && bias->size() == known.size())
-      for (auto [number, value] : llvm::zip(known, *bias))
-        number += value;
+      for (auto [value, addend] : llvm::zip(known, *bias))
+        value += addend;
     else
       correction.addColumns(product.bias);
   }
-  correction.addNumbers(known);
+  correction.addConstants(known);
   return correction;
 }
 
@@ -345,8 +347,7 @@ static SmallVector<OpFoldResult> getSumSizes(ImplicitLocOpBuilder &b,
     sizes.push_back(getSize(b, product.input, 0));
     sizes.append(getOutputSizes(b, node, product.input, product.window));
   }
-  sizes.push_back(
-      b.getIndexAttr(product.weights.groups * product.weights.columns));
+  sizes.push_back(b.getIndexAttr(product.weights.groups * product.weights.n));
   return sizes;
 }
 
@@ -367,10 +368,12 @@ Value kernels::makeSums(ImplicitLocOpBuilder &b, Operation *node,
   Type sumType = product.sumType ? product.sumType
                                  : getSumType(product.input, product.weights);
   Correction correction = makeCorrection(b, product, input.getRank(), sumType);
-  SmallVector<Extra> extras(correction.getExtras());
+  SmallVector<EpilogueOperand> epilogueOperands(
+      correction.getEpilogueOperands());
   std::optional<RequantizeEpilogue> requantize;
   if (product.requantization)
-    requantize.emplace(b, product.requantization(b), input.getRank(), extras);
+    requantize.emplace(b, product.requantization(b), input.getRank(),
+                       epilogueOperands);
   if (!product.init) {
     product.init =
         makeEmpty(b, getSumSizes(b, node, product),
@@ -379,7 +382,7 @@ Value kernels::makeSums(ImplicitLocOpBuilder &b, Operation *node,
       product.window = KernelWindow();
   }
   IntegerContract contract = {product.input, makeWeights(b, product.weights),
-                              product.init, sumType, extras};
+                              product.init, sumType, epilogueOperands};
   Type stored = onnxq::getRegionType(input.getElementType());
   if (isPadded && zero && *zero != 0)
     contract.pad = arith::ConstantOp::create(
@@ -400,22 +403,23 @@ Value kernels::makeIntegerContract(ImplicitLocOpBuilder &b,
         .getElementType()
         .isUnsignedInteger();
   };
-  SmallVector<Value> extras;
+  SmallVector<Value> epilogueOperands;
   SmallVector<AffineMap> maps;
   SmallVector<Type> types = {contract.sumType};
-  for (const Extra &extra : contract.extras) {
-    extras.push_back(extra.value);
-    maps.push_back(extra.map);
+  for (const EpilogueOperand &operand : contract.epilogueOperands) {
+    epilogueOperands.push_back(operand.value);
+    maps.push_back(operand.map);
     types.push_back(onnxq::getRegionType(
-        cast<RankedTensorType>(extra.value.getType()).getElementType()));
+        cast<RankedTensorType>(operand.value.getType()).getElementType()));
   }
   const KernelWindow &window = contract.window;
   auto op = onnxq::ContractOp::create(
       b, TypeRange(contract.init.getType()), contract.input, contract.weights,
-      contract.pad, extras, contract.init, window.kernel, window.strides,
-      window.dilations, window.pads, b.getAffineMapArrayAttr(maps),
-      contract.isBatched, isUnsigned(contract.input),
-      isUnsigned(contract.weights), onnxq::PackingAttr());
+      contract.pad, epilogueOperands, contract.init, window.kernel,
+      window.strides, window.dilations, window.pads,
+      b.getAffineMapArrayAttr(maps), contract.isBatched,
+      isUnsigned(contract.input), isUnsigned(contract.weights),
+      onnxq::PackingAttr());
   OpBuilder::InsertionGuard guard(b);
   Block *block = b.createBlock(&op.getEpilogue(), {}, types,
                                SmallVector<Location>(types.size(), b.getLoc()));

@@ -16,10 +16,10 @@
 
 namespace onnxquant::kernels {
 
-/// Constant weights [groups, depth, columns] without zero points: 9 bits and a
+/// Constant weights [groups, k, n] without zero points: 9 bits and a
 /// sign at most.
 struct IntegerWeights {
-  int64_t groups = 1, depth = 0, columns = 0;
+  int64_t groups = 1, k = 0, n = 0;
   std::vector<int16_t> values;
 
   /// Whether all of them fit 8 bits with a sign.
@@ -41,8 +41,7 @@ bool hasIntegers(mlir::Value value, unsigned bits);
 std::optional<IntegerWeights> readFilters(mlir::Value weights, mlir::Value zero,
                                           int64_t group);
 /// Weights [C, M / group, k..] of a transposed convolution in this order, less
-/// a zero point, or one per M / group. Groups, depth and columns are those of
-/// all taps.
+/// a zero point, or one per M / group. Groups, k and n are those of all taps.
 std::optional<IntegerWeights>
 readTransposedFilters(mlir::Value weights, mlir::Value zero, int64_t group);
 /// A matrix [K, N] or, transposed, [N, K], less a zero point, or one per N.
@@ -78,7 +77,7 @@ mlir::Value makeSums(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
 struct IntegerContract {
   mlir::Value input, weights, init;
   mlir::Type sumType;
-  llvm::ArrayRef<Extra> extras;
+  llvm::ArrayRef<EpilogueOperand> epilogueOperands;
   EpilogueFn epilogue = {};
   /// A scalar, or null.
   mlir::Value pad = {};

@@ -152,27 +152,38 @@ SmallVector<OpFoldResult> kernels::getOutputSizes(ImplicitLocOpBuilder &b,
 // Kernels
 //===----------------------------------------------------------------------===//
 
-Extra kernels::perChannel(Value value, int64_t rank) {
+bool kernels::hasOutput(RankedTensorType input, const KernelWindow &window) {
+  size_t rank = window.kernel.size();
+  for (size_t i = 0; i < rank; ++i)
+    if (!input.isDynamicDim(i + 2) &&
+        onnxq::countWindows(input.getDimSize(i + 2), window.kernel[i],
+                            window.strides[i], window.dilations[i],
+                            window.pads[i] + window.pads[rank + i]) < 1)
+      return false;
+  return true;
+}
+
+EpilogueOperand kernels::perChannel(Value value, int64_t rank) {
   MLIRContext *context = value.getContext();
   return {value, AffineMap::get(rank, 0, getAffineDimExpr(rank - 1, context))};
 }
 
-Value kernels::addFirstExtra(ImplicitLocOpBuilder &b, ValueRange arguments) {
+Value kernels::addFirstOperand(ImplicitLocOpBuilder &b, ValueRange arguments) {
   return arith::AddFOp::create(b, arguments[0], arguments[1]);
 }
 
 Value kernels::makeContract(ImplicitLocOpBuilder &b, Value input, Value weights,
                             Value empty, const KernelWindow &window,
-                            ArrayRef<Extra> extras, const EpilogueFn &epilogue,
-                            bool batched) {
+                            ArrayRef<EpilogueOperand> epilogueOperands,
+                            const EpilogueFn &epilogue, bool batched) {
   SmallVector<Value> values;
   SmallVector<AffineMap> maps;
   SmallVector<Type> types = {b.getF32Type()};
-  for (const Extra &extra : extras) {
-    values.push_back(extra.value);
-    maps.push_back(extra.map);
+  for (const EpilogueOperand &operand : epilogueOperands) {
+    values.push_back(operand.value);
+    maps.push_back(operand.map);
     types.push_back(onnxq::getRegionType(
-        cast<RankedTensorType>(extra.value.getType()).getElementType()));
+        cast<RankedTensorType>(operand.value.getType()).getElementType()));
   }
   auto contract = onnxq::ContractOp::create(
       b, TypeRange(empty.getType()), input, weights, Value(), values, empty,

@@ -113,6 +113,8 @@ struct KernelWindow {
 std::optional<KernelWindow> getKernelWindow(mlir::Operation *op,
                                             mlir::RankedTensorType input,
                                             llvm::ArrayRef<int64_t> kernel);
+/// Whether every size that is known holds a window.
+bool hasOutput(mlir::RankedTensorType input, const KernelWindow &window);
 /// The sizes that a window makes of the spatial dimensions of [N, spatial.., C]
 /// `input`, with a check that it fits where that is open.
 llvm::SmallVector<mlir::OpFoldResult>
@@ -120,23 +122,23 @@ getOutputSizes(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
                mlir::Value input, const KernelWindow &window);
 
 /// A tensor that an epilogue reads by a map.
-struct Extra {
+struct EpilogueOperand {
   mlir::Value value;
   mlir::AffineMap map;
 };
 /// A tensor with an element per output channel, of an output of rank `rank`.
-Extra perChannel(mlir::Value value, int64_t rank);
+EpilogueOperand perChannel(mlir::Value value, int64_t rank);
 /// Emits what becomes of the accumulator, the first of the arguments.
 using EpilogueFn = std::function<mlir::Value(mlir::ImplicitLocOpBuilder &,
                                              mlir::ValueRange arguments)>;
-/// The sum of the accumulator and the first extra.
-mlir::Value addFirstExtra(mlir::ImplicitLocOpBuilder &b,
-                          mlir::ValueRange arguments);
+/// The sum of the accumulator and the first epilogue operand.
+mlir::Value addFirstOperand(mlir::ImplicitLocOpBuilder &b,
+                            mlir::ValueRange arguments);
 /// A contraction of `input` [N, spatial.., C] with `weights` [G, K, N]; f32.
 mlir::Value makeContract(mlir::ImplicitLocOpBuilder &b, mlir::Value input,
                          mlir::Value weights, mlir::Value empty,
                          const KernelWindow &window,
-                         llvm::ArrayRef<Extra> extras,
+                         llvm::ArrayRef<EpilogueOperand> epilogueOperands,
                          const EpilogueFn &epilogue, bool batched = false);
 
 } // namespace onnxquant::kernels

@@ -1,6 +1,6 @@
 // Poolings become windows, channels last: maxima and averages of floats and of
-// quantized numbers. An average divides by how many elements count, which is a
-// number where it is the same everywhere, else a product of a factor per
+// quantized values. An average divides by how many elements count, which is a
+// constant where it is the same everywhere, else a product of a factor per
 // dimension.
 
 #include "Poolings.h"
@@ -133,25 +133,25 @@ static Value makeCounts(ImplicitLocOpBuilder &b, Value input, size_t i,
       ArrayRef{utils::IteratorType::parallel},
       [&](OpBuilder &nested, Location loc, ValueRange) {
         ImplicitLocOpBuilder e(loc, nested);
-        auto number = [&](int64_t value) -> Value {
+        auto constant = [&](int64_t value) -> Value {
           return arith::ConstantIndexOp::create(e, value);
         };
-        Value place = linalg::IndexOp::create(e, 0);
+        Value index = linalg::IndexOp::create(e, 0);
         Value start = arith::SubIOp::create(
-            e, arith::MulIOp::create(e, place, number(stride)),
-            number(window.pads[i]));
+            e, arith::MulIOp::create(e, index, constant(stride)),
+            constant(window.pads[i]));
         // The first tap at `limit` or behind it.
         auto firstFrom = [&](Value limit) -> Value {
           Value distance = arith::SubIOp::create(e, limit, start);
-          Value positive = arith::MaxSIOp::create(e, distance, number(0));
+          Value positive = arith::MaxSIOp::create(e, distance, constant(0));
           Value tap = arith::DivUIOp::create(
-              e, arith::AddIOp::create(e, positive, number(dilation - 1)),
-              number(dilation));
-          return arith::MinSIOp::create(e, tap, number(window.kernel[i]));
+              e, arith::AddIOp::create(e, positive, constant(dilation - 1)),
+              constant(dilation));
+          return arith::MinSIOp::create(e, tap, constant(window.kernel[i]));
         };
-        Value end = arith::AddIOp::create(e, size, number(after));
+        Value end = arith::AddIOp::create(e, size, constant(after));
         Value count = arith::SubIOp::create(e, firstFrom(end),
-                                            firstFrom(number(-before)));
+                                            firstFrom(constant(-before)));
         Value wide = arith::IndexCastOp::create(e, e.getI32Type(), count);
         linalg::YieldOp::create(
             e, arith::SIToFPOp::create(e, e.getF32Type(), wide).getResult());
@@ -160,16 +160,17 @@ static Value makeCounts(ImplicitLocOpBuilder &b, Value input, size_t i,
 }
 
 namespace {
-/// What sums are divided by: a number, and extras of factors per dimension.
+/// What sums are divided by: a constant, and epilogue operands with factors per
+/// dimension.
 struct Counts {
-  double number = 1;
-  SmallVector<Extra> extras;
+  double constant = 1;
+  SmallVector<EpilogueOperand> epilogueOperands;
 
   /// The count of an element, given the factors.
   Value emit(ImplicitLocOpBuilder &b, ValueRange factors) const {
-    Value count = arith::ConstantOp::create(b, b.getF32FloatAttr(number));
+    Value count = arith::ConstantOp::create(b, b.getF32FloatAttr(constant));
     for (auto [index, factor] : llvm::enumerate(factors))
-      count = index == 0 && number == 1
+      count = index == 0 && constant == 1
                   ? factor
                   : Value(arith::MulFOp::create(b, count, factor));
     return count;
@@ -189,11 +190,11 @@ static Counts getCounts(ImplicitLocOpBuilder &b, Operation *node, Value input,
     int64_t before = includePads ? pool.countedPads[i] : 0;
     int64_t after = includePads ? pool.countedPads[rank + i] : 0;
     if (before == window.pads[i] && after >= window.pads[rank + i]) {
-      counts.number *= static_cast<double>(window.kernel[i]);
+      counts.constant *= static_cast<double>(window.kernel[i]);
       continue;
     }
     Value factors = makeCounts(b, input, i, window, sizes[i], before, after);
-    counts.extras.push_back(
+    counts.epilogueOperands.push_back(
         {factors, AffineMap::get(static_cast<unsigned>(rank) + 2, 0,
                                  b.getAffineDimExpr(i + 1))});
   }
@@ -224,7 +225,7 @@ struct MaxPoolToWindow : OpRewritePattern<onnx::MaxPoolOp> {
     if (!pool || !isa<RankedTensorType>(op.getY().getType()))
       return rewriter.notifyMatchFailure(op, "its window is open");
     if (!isa<NoneType>(op.getIndices().getType()))
-      return rewriter.notifyMatchFailure(op, "it tells places");
+      return rewriter.notifyMatchFailure(op, "it gives indices");
     Type element = input.getElementType();
     bool isInt8 = element.isInteger(8);
     if (!isInt8 && !isKernelFloat(element))
@@ -262,7 +263,7 @@ struct AveragePoolToWindow : OpRewritePattern<onnx::AveragePoolOp> {
     spec.element = f32;
     Counts counts =
         getCounts(b, op, spec.input, *pool, op.getCountIncludePad() != 0);
-    spec.extras = counts.extras;
+    spec.epilogueOperands = counts.epilogueOperands;
     spec.epilogue = [&](ImplicitLocOpBuilder &b,
                         ValueRange arguments) -> Value {
       Value count = counts.emit(b, arguments.drop_front());
@@ -277,7 +278,7 @@ struct AveragePoolToWindow : OpRewritePattern<onnx::AveragePoolOp> {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Quantized numbers
+// Quantized values
 //===----------------------------------------------------------------------===//
 
 Value kernels::makeScalar(ImplicitLocOpBuilder &b, Value tensor) {
@@ -286,12 +287,11 @@ Value kernels::makeScalar(ImplicitLocOpBuilder &b, Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   Type element = onnxq::getRegionType(type.getElementType());
   if (ElementsAttr known = onnx::getConstant(tensor)) {
-    if (auto numbers = onnx::readInts(known, 1);
-        numbers && numbers->size() == 1) {
-      int64_t number = numbers->front();
+    if (auto values = onnx::readInts(known, 1); values && values->size() == 1) {
+      int64_t value = values->front();
       unsigned width = element.getIntOrFloatBitWidth();
       return arith::ConstantOp::create(
-          b, IntegerAttr::get(element, APInt(width, number, false,
+          b, IntegerAttr::get(element, APInt(width, value, false,
                                              /*implicitTrunc=*/true)));
     }
   }
@@ -314,15 +314,15 @@ Value kernels::makeScalar(ImplicitLocOpBuilder &b, Value tensor) {
   return tensor::ExtractOp::create(b, stored, first);
 }
 
-/// The number of a constant of one element.
+/// The value of a constant of one element.
 static std::optional<double> readNumber(Value tensor) {
   ElementsAttr elements = onnx::getConstant(tensor);
   if (!elements || elements.getNumElements() != 1)
     return std::nullopt;
-  auto numbers = onnx::readFloats(elements, 1);
-  if (!numbers || numbers->size() != 1)
+  auto values = onnx::readFloats(elements, 1);
+  if (!values || values->size() != 1)
     return std::nullopt;
-  return numbers->front();
+  return values->front();
 }
 
 namespace {
@@ -359,18 +359,19 @@ struct QLinearAveragePoolToWindow : OpRewritePattern<ms::QLinearAveragePoolOp> {
     spec.element = input.getElementType();
     Counts counts =
         getCounts(b, op, spec.input, *pool, op.getCountIncludePad() != 0);
-    spec.extras = counts.extras;
+    spec.epilogueOperands = counts.epilogueOperands;
     QuantType stored = {8, !input.getElementType().isUnsignedInteger()};
     // Scale and count are one multiplier: x_scale / (y_scale * count).
     spec.epilogue = [&](ImplicitLocOpBuilder &b,
                         ValueRange arguments) -> Value {
-      auto number = [&](double value) -> Value {
+      auto constant = [&](double value) -> Value {
         return arith::ConstantOp::create(
             b, b.getF32FloatAttr(static_cast<float>(value)));
       };
       Value count = counts.emit(b, arguments.drop_front());
       Value multiplier = arith::DivFOp::create(
-          b, number(*xScale), arith::MulFOp::create(b, number(*yScale), count));
+          b, constant(*xScale),
+          arith::MulFOp::create(b, constant(*yScale), count));
       Value zero = arith::ConstantOp::create(
           b, b.getI32IntegerAttr(static_cast<int32_t>(*yZero)));
       return onnxq::RequantizeOp::create(b, b.getI8Type(), arguments[0],

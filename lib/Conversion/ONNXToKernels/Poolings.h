@@ -8,7 +8,7 @@
 namespace onnxquant::kernels {
 
 /// A window, and what of its paddings counts for an average: ceil_mode adds
-/// places that don't.
+/// elements that don't.
 struct PoolWindow {
   KernelWindow window;
   llvm::SmallVector<int64_t> countedPads;

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::kernels;
 
-/// A matrix [depth, columns] (or its transpose) as weights [1, depth, columns].
+/// A matrix [k, n] (or its transpose) as weights [1, k, n].
 static Value makeWeights(ImplicitLocOpBuilder &b, const RawElements &raw,
                          bool isTransposed) {
   ArrayRef<int64_t> shape = raw.type.getShape();
@@ -23,7 +23,7 @@ static Value makeWeights(ImplicitLocOpBuilder &b, const RawElements &raw,
       bytes, "weights");
 }
 
-/// [depth, columns] as [1, depth, columns].
+/// [k, n] as [1, k, n].
 static Value expandMatrix(ImplicitLocOpBuilder &b, Value matrix) {
   auto type = cast<RankedTensorType>(matrix.getType());
   auto expanded = RankedTensorType::get(
@@ -124,9 +124,9 @@ struct GemmToContract : OpRewritePattern<onnx::GemmOp> {
       a = makeTranspose(b, op, a, {1, 0});
     float alpha = op.getAlpha().convertToFloat();
     float beta = op.getBeta().convertToFloat();
-    SmallVector<Extra> extras;
+    SmallVector<EpilogueOperand> epilogueOperands;
     if (*map)
-      extras.push_back({makeCast(b, op, op.getC(), f32), *map});
+      epilogueOperands.push_back({makeCast(b, op, op.getC(), f32), *map});
     auto epilogue = [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
       Value sum = scaled(b, arguments[0], alpha);
       if (arguments.size() < 2)
@@ -135,8 +135,8 @@ struct GemmToContract : OpRewritePattern<onnx::GemmOp> {
           .getResult();
     };
     Value empty = makeEmpty(b, getProductSizes(b, a, columns), f32);
-    Value y =
-        makeContract(b, a, getWeights(b, op), empty, {}, extras, epilogue);
+    Value y = makeContract(b, a, getWeights(b, op), empty, {}, epilogueOperands,
+                           epilogue);
     rewriter.replaceOp(op, castLike(b, op, y, op.getY()));
     return success();
   }

@@ -59,7 +59,7 @@ static bool isZero(Value zero) {
 Value kernels::getIntegerBias(Value bias, const Factor &factor,
                               int64_t columns) {
   auto op = bias.getDefiningOp<onnx::DequantizeLinearOp>();
-  if (!op || !factor.numbers || op.getBlockSize() != 0)
+  if (!op || !factor.values || op.getBlockSize() != 0)
     return {};
   auto type = dyn_cast<RankedTensorType>(op.getX().getType());
   if (!type || !type.getElementType().isInteger(32) ||
@@ -67,28 +67,28 @@ Value kernels::getIntegerBias(Value bias, const Factor &factor,
       !isZero(op.getXZeroPoint()))
     return {};
   Factor scale = readFactor(op.getXScale());
-  if (!scale.numbers)
+  if (!scale.values)
     return {};
-  size_t count = std::max(scale.numbers->size(), factor.numbers->size());
+  size_t count = std::max(scale.values->size(), factor.values->size());
   for (size_t i = 0; i < count; ++i)
-    if ((*scale.numbers)[scale.numbers->size() == 1 ? 0 : i] !=
-        (*factor.numbers)[factor.numbers->size() == 1 ? 0 : i])
+    if ((*scale.values)[scale.values->size() == 1 ? 0 : i] !=
+        (*factor.values)[factor.values->size() == 1 ? 0 : i])
       return {};
   return op.getX();
 }
 
-/// The number of a constant of one element; `otherwise` if it is left out.
+/// The value of a constant of one element; `otherwise` if it is left out.
 static std::optional<double> readLimit(Value value, double otherwise) {
   if (isAbsent(value))
     return otherwise;
   ElementsAttr elements = onnx::getConstant(value);
-  auto numbers = elements ? onnx::readFloats(elements, 1) : std::nullopt;
-  if (!numbers || numbers->size() != 1 || std::isnan(numbers->front()))
+  auto values = elements ? onnx::readFloats(elements, 1) : std::nullopt;
+  if (!values || values->size() != 1 || std::isnan(values->front()))
     return std::nullopt;
-  return numbers->front();
+  return values->front();
 }
 
-/// Rounding keeps the order of numbers, so that what is rounded can be clipped
+/// Rounding keeps the order of values, so that what is rounded can be clipped
 /// instead.
 static std::optional<QuantizedLimits>
 getLimits(onnx::ClipOp clip, onnx::QuantizeLinearOp quantizer,
@@ -101,7 +101,7 @@ getLimits(onnx::ClipOp clip, onnx::QuantizeLinearOp quantizer,
     return std::nullopt;
   auto type = cast<RankedTensorType>(quantizer.getY().getType());
   QuantType stored = {8, !type.getElementType().isUnsignedInteger()};
-  ScaleAndZeroPoint parameters = {scale.numbers->front(), *zero};
+  ScaleAndZeroPoint parameters = {scale.values->front(), *zero};
   auto quantize = [&](double limit) {
     if (std::isinf(limit))
       return limit;
@@ -129,7 +129,7 @@ QdqOutput::QdqOutput(Operation *op, Value floatBias)
       !hasIntegers(found.getY(), 8) || !isSingle(found.getYScale()))
     return;
   scale = readFactor(found.getYScale());
-  if (!scale.numbers)
+  if (!scale.values)
     return;
   if (auto clip = dyn_cast_if_present<onnx::ClipOp>(activation)) {
     limits = getLimits(clip, found, scale);
@@ -214,11 +214,11 @@ struct ConvQdq : OpRewritePattern<onnx::ConvOp> {
     int64_t columns = type.getDimSize(0);
     bool hasBias = !isAbsent(op.getB());
     if (hasBias && !isVectorBias(op.getB(), columns))
-      return rewriter.notifyMatchFailure(op, "its bias has an open size");
+      return rewriter.notifyMatchFailure(op, "its bias has a dynamic size");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    // Only numbers that are known can be those of a bias; no op is made yet.
+    // Only values that are known can be those of a bias; no op is made yet.
     Value bias;
-    if (hasBias && x->scale.numbers && w->scale.numbers)
+    if (hasBias && x->scale.values && w->scale.values)
       bias = getIntegerBias(op.getB(), multiply(b, op, x->scale, w->scale),
                             columns);
     auto getFactor = [&](ImplicitLocOpBuilder &b) {
@@ -250,19 +250,19 @@ static LogicalResult rewriteProduct(PatternRewriter &rewriter, Operation *op,
     return rewriter.notifyMatchFailure(op, "its operands aren't quantized");
   auto input = dyn_cast<RankedTensorType>(left.getType());
   auto weights = readMatrix(w->stored, w->zero, isTransposed);
-  if (!input || !weights || weights->columns < 2 || input.getRank() < 2 ||
-      input.getShape().back() != weights->depth ||
+  if (!input || !weights || weights->n < 2 || input.getRank() < 2 ||
+      input.getShape().back() != weights->k ||
       (!isAbsent(x->zero) && !isSingle(x->zero)))
     return rewriter.notifyMatchFailure(op, "its weights are no matrix");
   bool hasBias = !isAbsent(addend);
-  int64_t columns = weights->columns;
+  int64_t columns = weights->n;
   if (hasBias && (!isVectorBias(addend, columns) || beta != 1.0f))
     return rewriter.notifyMatchFailure(op, "its addend is no plain vector");
 
   ImplicitLocOpBuilder b(op->getLoc(), rewriter);
-  // Only numbers that are known can be those of a bias; no op is made yet.
+  // Only values that are known can be those of a bias; no op is made yet.
   Value bias;
-  if (hasBias && alpha == 1.0f && x->scale.numbers && w->scale.numbers)
+  if (hasBias && alpha == 1.0f && x->scale.values && w->scale.values)
     bias = getIntegerBias(addend, multiply(b, op, x->scale, w->scale), columns);
   auto getFactor = [&](ImplicitLocOpBuilder &b) {
     Factor factor = multiply(b, op, x->scale, w->scale);

@@ -15,7 +15,7 @@ struct Dequantized {
   int64_t axis;
 
   bool hasOneScale() const {
-    return scale.numbers ? scale.numbers->size() == 1 : isSingle(scale.value);
+    return scale.values ? scale.values->size() == 1 : isSingle(scale.value);
   }
 };
 /// Of 8 or 16 bits, weights also of 4; not in blocks.
@@ -42,13 +42,13 @@ public:
   bool isQuantized() const {
     return static_cast<mlir::Operation *>(quantizer) != nullptr;
   }
-  /// How the accumulators are requantized, whose real numbers are `factor`
+  /// How the accumulators are requantized, whose real values are `factor`
   /// times as large; null if they aren't.
   RequantizationFn getRequantization(const FactorFn &factor) const;
   /// Lets ops be made where the quantizer stands, whose zero point may be
   /// defined behind the product.
   void moveTo(mlir::PatternRewriter &rewriter) const;
-  /// Puts what the kernel gives into the place of the op's result, or of the
+  /// Replaces the op's result by what the kernel gives, or of the
   /// quantizer's. The columns of a convolution may be those of `merged`
   /// neighbours in its last dimension.
   void replace(mlir::PatternRewriter &rewriter, mlir::Value result,

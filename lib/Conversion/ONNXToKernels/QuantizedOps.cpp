@@ -105,9 +105,9 @@ static FailureOr<Value> makeProductSums(PatternRewriter &rewriter,
   if (!isAbsent(wZero) && cast<ShapedType>(wZero.getType()).getRank() > 1)
     return rewriter.notifyMatchFailure(op, "its zero point is no vector");
   auto weights = readMatrix(w, wZero, isTransposed);
-  if (!weights || weights->columns < 2)
+  if (!weights || weights->n < 2)
     return rewriter.notifyMatchFailure(op, "its weights are no matrix");
-  if (input.getShape().back() != weights->depth)
+  if (input.getShape().back() != weights->k)
     return rewriter.notifyMatchFailure(op, "its sizes are open");
   ImplicitLocOpBuilder b(op->getLoc(), rewriter);
   return makeSums(b, op, {a, aZero, std::move(*weights), {}, bias, to});
@@ -235,8 +235,8 @@ struct DynamicQuantizeMatMulToContract
     if (!w || !input || !isColumnBias(op.getBias()))
       return rewriter.notifyMatchFailure(op, "its scales or bias are open");
     auto weights = readMatrix(op.getB(), op.getBZeroPoint());
-    if (!weights || weights->columns < 2 || input.getRank() < 2 ||
-        input.getShape().back() != weights->depth)
+    if (!weights || weights->n < 2 || input.getRank() < 2 ||
+        input.getShape().back() != weights->k)
       return rewriter.notifyMatchFailure(op, "its weights are no matrix");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Type ui8 = b.getIntegerType(8, /*isSigned=*/false);

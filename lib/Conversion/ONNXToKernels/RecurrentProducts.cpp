@@ -1,7 +1,7 @@
 // The products of recurrent layers that no step waits for, as MatMul ops that
 // become kernels: those of all inputs, and those of the first state where there
 // is one step. What enters is a layer with constant weights; what leaves reads
-// the products' sums in the place of its input, which an attribute says, and
+// the products' sums as its input, which an attribute says, and
 // has weights of zeros that nothing reads. Where a step waits for the one
 // before, the product stays in the layer's loop.
 
@@ -25,7 +25,7 @@ static Value makeNamed(ImplicitLocOpBuilder &b, Operation *node, StringRef name,
   return b.create(state)->getResult(0);
 }
 
-/// The constant numbers of weights [D, C, K] of known sizes; none of others.
+/// The constant values of weights [D, C, K] of known sizes; none of others.
 static std::optional<RawElements> readWeights(Value weights) {
   auto type = dyn_cast<RankedTensorType>(weights.getType());
   if (!type || !type.hasStaticShape() || type.getRank() != 3 ||
@@ -83,7 +83,7 @@ template <typename OpTy> static void project(OpTy op) {
       op->setAttr(hiddenProjectedAttr, b.getUnitAttr());
     }
   }
-  // Sizes still go together, at no cost: a splat is one number.
+  // Sizes still go together, at no cost: a splat is one value.
   auto zeros = RankedTensorType::get(
       {raw->type.getDimSize(0), raw->type.getDimSize(1), sumType.getDimSize(2)},
       b.getF32Type());

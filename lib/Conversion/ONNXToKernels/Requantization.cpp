@@ -22,24 +22,24 @@ Factor kernels::readFactor(Value scale) {
     return {};
   Factor factor = {scale, {}};
   if (ElementsAttr elements = onnx::getConstant(scale))
-    if (auto numbers =
+    if (auto values =
             onnx::readFloats(elements, std::numeric_limits<int64_t>::max())) {
-      factor.numbers.emplace();
-      for (double number : *numbers)
-        factor.numbers->push_back(static_cast<float>(number));
+      factor.values.emplace();
+      for (double value : *values)
+        factor.values->push_back(static_cast<float>(value));
     }
   return factor;
 }
 
-Factor kernels::makeFactor(float number) {
-  return {{}, SmallVector<float>{number}};
+Factor kernels::makeFactor(float value) {
+  return {{}, SmallVector<float>{value}};
 }
 
 static Value materialize(ImplicitLocOpBuilder &b, const Factor &factor) {
   if (factor.value)
     return factor.value;
-  return makeNumbers<float>(b, static_cast<int64_t>(factor.numbers->size()),
-                            b.getF32Type(), *factor.numbers, "factor");
+  return makeNumbers<float>(b, static_cast<int64_t>(factor.values->size()),
+                            b.getF32Type(), *factor.values, "factor");
 }
 
 static Value makeOp(ImplicitLocOpBuilder &b, Operation *node, StringRef name,
@@ -54,14 +54,14 @@ static Value makeOp(ImplicitLocOpBuilder &b, Operation *node, StringRef name,
 static Factor combine(ImplicitLocOpBuilder &b, Operation *node, const Factor &x,
                       const Factor &y, StringRef name,
                       function_ref<float(float, float)> compute) {
-  if (x.numbers && y.numbers) {
-    size_t count = std::max(x.numbers->size(), y.numbers->size());
+  if (x.values && y.values) {
+    size_t count = std::max(x.values->size(), y.values->size());
     Factor result;
-    result.numbers.emplace();
+    result.values.emplace();
     for (size_t i = 0; i < count; ++i)
-      result.numbers->push_back(
-          compute((*x.numbers)[x.numbers->size() == 1 ? 0 : i],
-                  (*y.numbers)[y.numbers->size() == 1 ? 0 : i]));
+      result.values->push_back(
+          compute((*x.values)[x.values->size() == 1 ? 0 : i],
+                  (*y.values)[y.values->size() == 1 ? 0 : i]));
     return result;
   }
   Value left = materialize(b, x), right = materialize(b, y);
@@ -101,25 +101,25 @@ Value kernels::makeReal(ImplicitLocOpBuilder &b, Operation *node, Value sums,
 // Epilogues
 //===----------------------------------------------------------------------===//
 
-RequantizeEpilogue::RequantizeEpilogue(ImplicitLocOpBuilder &b,
-                                       const Requantization &requantization,
-                                       int64_t rank,
-                                       SmallVectorImpl<Extra> &extras)
+RequantizeEpilogue::RequantizeEpilogue(
+    ImplicitLocOpBuilder &b, const Requantization &requantization, int64_t rank,
+    SmallVectorImpl<EpilogueOperand> &epilogueOperands)
     : requantization(requantization),
       zeroPoint(readInteger(requantization.zeroPoint)) {
   auto addSingle = [&](Value value) {
     SmallVector<AffineExpr> first(
         cast<RankedTensorType>(value.getType()).getRank(),
         b.getAffineConstantExpr(0));
-    extras.push_back({value, AffineMap::get(rank, 0, first, b.getContext())});
-    return extras.size();
+    epilogueOperands.push_back(
+        {value, AffineMap::get(rank, 0, first, b.getContext())});
+    return epilogueOperands.size();
   };
   const Factor &scale = requantization.scale;
-  if (!scale.numbers && isSingle(scale.value)) {
+  if (!scale.values && isSingle(scale.value)) {
     scaleNumber = addSingle(scale.value);
-  } else if (!scale.numbers || scale.numbers->size() > 1) {
-    extras.push_back(perChannel(materialize(b, scale), rank));
-    scaleNumber = extras.size();
+  } else if (!scale.values || scale.values->size() > 1) {
+    epilogueOperands.push_back(perChannel(materialize(b, scale), rank));
+    scaleNumber = epilogueOperands.size();
   }
   if (!zeroPoint)
     zeroNumber = addSingle(requantization.zeroPoint);
@@ -133,13 +133,13 @@ Type RequantizeEpilogue::getElementType() const {
 Value RequantizeEpilogue::emit(ImplicitLocOpBuilder &b, Value accumulator,
                                ValueRange arguments) const {
   Type type = getElementType(), f32 = b.getF32Type();
-  auto number = [&](double value) -> Value {
+  auto constant = [&](double value) -> Value {
     return arith::ConstantOp::create(
         b, b.getF32FloatAttr(static_cast<float>(value)));
   };
   const Factor &factor = requantization.scale;
   Value scale =
-      scaleNumber ? arguments[*scaleNumber] : number(factor.numbers->front());
+      scaleNumber ? arguments[*scaleNumber] : constant(factor.values->front());
   Value zero;
   if (zeroPoint)
     zero = arith::ConstantOp::create(
@@ -152,11 +152,11 @@ Value RequantizeEpilogue::emit(ImplicitLocOpBuilder &b, Value accumulator,
   int64_t lower = stored.min(), upper = stored.max();
   Value value = accumulator;
   if (const auto &limits = requantization.limits) {
-    // Products with finite scales are numbers: limits are bounds. NaN would
+    // Products with finite scales are no NaN: limits are bounds. NaN would
     // become the lower one.
-    bool areBounds = zeroPoint && factor.numbers &&
-                     llvm::all_of(*factor.numbers, [](float number) {
-                       return std::isfinite(number);
+    bool areBounds = zeroPoint && factor.values &&
+                     llvm::all_of(*factor.values, [](float value) {
+                       return std::isfinite(value);
                      });
     if (areBounds) {
       auto toBound = [&](double limit) {
@@ -169,9 +169,9 @@ Value RequantizeEpilogue::emit(ImplicitLocOpBuilder &b, Value accumulator,
       value = arith::SIToFPOp::create(b, f32, value);
       value = arith::MulFOp::create(b, value, scale);
       if (std::isfinite(limits->low))
-        value = arith::MaximumFOp::create(b, value, number(limits->low));
+        value = arith::MaximumFOp::create(b, value, constant(limits->low));
       if (std::isfinite(limits->high))
-        value = arith::MinimumFOp::create(b, value, number(limits->high));
+        value = arith::MinimumFOp::create(b, value, constant(limits->high));
       scale = {};
     }
   }

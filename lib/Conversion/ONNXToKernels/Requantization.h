@@ -1,5 +1,5 @@
 // What becomes of the accumulators of a product of quantized operands: real
-// numbers, or quantized ones in the kernel's epilogue,
+// values, or quantized ones in the kernel's epilogue,
 //
 //   y = saturate(round(acc * scale) + zero_point)
 //
@@ -13,23 +13,23 @@
 
 namespace onnxquant::kernels {
 
-/// An `f32` factor: one, or one per column. Its numbers, where they are known.
+/// An `f32` factor: one, or one per column. Its values, where they are known.
 struct Factor {
   mlir::Value value;
-  std::optional<llvm::SmallVector<float>> numbers;
+  std::optional<llvm::SmallVector<float>> values;
 
-  explicit operator bool() const { return value || numbers; }
+  explicit operator bool() const { return value || values; }
 };
 /// A scale; nothing if it is of another type or shape.
 Factor readFactor(mlir::Value scale);
-Factor makeFactor(float number);
+Factor makeFactor(float value);
 /// In `f32`, rounded once.
 Factor multiply(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node, Factor x,
                 Factor y);
 Factor divide(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node, Factor x,
               Factor y);
 
-/// Accumulators as real numbers: times a factor, plus a bias where there is
+/// Accumulators as real values: times a factor, plus a bias where there is
 /// one.
 mlir::Value makeReal(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
                      mlir::Value sums, Factor factor, mlir::Value bias = {});
@@ -55,11 +55,11 @@ using RequantizationFn =
 /// The end of an epilogue that requantizes.
 class RequantizeEpilogue {
 public:
-  /// For an output of rank `rank`, whose epilogue reads `extras` already; what
-  /// else it reads is added to them.
+  /// For an output of rank `rank`, whose epilogue reads `operands` already;
+  /// what else it reads is added to them.
   RequantizeEpilogue(mlir::ImplicitLocOpBuilder &b,
                      const Requantization &requantization, int64_t rank,
-                     llvm::SmallVectorImpl<Extra> &extras);
+                     llvm::SmallVectorImpl<EpilogueOperand> &operands);
   /// Of the result.
   mlir::Type getElementType() const;
   /// `onnxq.requantize` of an accumulator. The arguments are those of the

@@ -1,5 +1,5 @@
 // Transposed convolutions with constant weights: one plain convolution per
-// phase of the strides, which writes every stride-th place of the output.
+// phase of the strides, which writes every stride-th element of the output.
 
 #include "TransposedWindow.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -45,9 +45,9 @@ struct ConvTransposeToContract : OpRewritePattern<onnx::ConvTransposeOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Type f32 = b.getF32Type();
     Value x = toChannelsLast(b, op, makeCast(b, op, op.getX(), f32));
-    SmallVector<Extra> extras;
+    SmallVector<EpilogueOperand> epilogueOperands;
     if (!isa<NoneType>(op.getB().getType()))
-      extras.push_back(
+      epilogueOperands.push_back(
           perChannel(makeCast(b, op, op.getB(), f32), input.getRank()));
     Value y = makeEmpty(
         b, getTransposedSizes(b, op, x, *dims, shape[1] * group), f32);
@@ -55,7 +55,7 @@ struct ConvTransposeToContract : OpRewritePattern<onnx::ConvTransposeOp> {
       SmallVector<PhaseDim> phase;
       for (auto [i, list] : llvm::enumerate(phases))
         phase.push_back(list[r[i]]);
-      y = addPhase(b, *raw, group, x, y, *dims, phase, r, extras);
+      y = addPhase(b, *raw, group, x, y, *dims, phase, r, epilogueOperands);
     });
     y = castLike(b, op, toChannelsFirst(b, op, y), op.getY());
     rewriter.replaceOp(op, y);
@@ -67,17 +67,19 @@ private:
   static Value addPhase(ImplicitLocOpBuilder &b, const RawElements &raw,
                         int64_t group, Value x, Value y,
                         ArrayRef<TransposedDim> dims, ArrayRef<PhaseDim> phase,
-                        ArrayRef<int64_t> r, ArrayRef<Extra> extras) {
-    PhasePlace place = getPhasePlace(b, x, y, dims, phase, r);
-    if (place.isEmpty())
+                        ArrayRef<int64_t> r,
+                        ArrayRef<EpilogueOperand> epilogueOperands) {
+    PhaseRegion region = getPhaseRegion(b, x, y, dims, phase, r);
+    if (region.isEmpty())
       return y;
     Value weights = makeWeights(b, raw, group, phase);
-    Value slice = tensor::ExtractSliceOp::create(b, y, place.offsets,
-                                                 place.sizes, place.strides);
-    Value part = makeContract(b, x, weights, slice, place.window, extras,
-                              extras.empty() ? EpilogueFn() : addFirstExtra);
-    return tensor::InsertSliceOp::create(b, part, y, place.offsets, place.sizes,
-                                         place.strides);
+    Value slice = tensor::ExtractSliceOp::create(b, y, region.offsets,
+                                                 region.sizes, region.strides);
+    Value part =
+        makeContract(b, x, weights, slice, region.window, epilogueOperands,
+                     epilogueOperands.empty() ? EpilogueFn() : addFirstOperand);
+    return tensor::InsertSliceOp::create(b, part, y, region.offsets,
+                                         region.sizes, region.strides);
   }
 
   static Value makeWeights(ImplicitLocOpBuilder &b, const RawElements &raw,

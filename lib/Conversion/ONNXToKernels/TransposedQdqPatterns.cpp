@@ -1,8 +1,8 @@
 // QDQ patterns of transposed convolutions: one contraction of integers per
 // phase of the strides. Taps that a phase lacks have weights of zero, so every
 // stride and pad has its phases. Where the last dimension's windows lie side by
-// side, its phases are columns of one contraction: places of the output that
-// are neighbours, computed from the same place of the input.
+// side, its phases are columns of one contraction: neighbouring
+// outputs, computed from the same element of the input.
 
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "QdqPatterns.h"
@@ -33,10 +33,9 @@ struct TransposedSums {
     if (requantization)
       element = cast<RankedTensorType>(requantization->zeroPoint.getType())
                     .getElementType();
-    Value sums = makeEmpty(b,
-                           getTransposedSizes(b, node, input, dims,
-                                              weights.groups * weights.columns),
-                           element);
+    Value sums = makeEmpty(
+        b, getTransposedSizes(b, node, input, dims, weights.groups * weights.n),
+        element);
     forEachPhase(dims, [&](ArrayRef<int64_t> r) { sums = addPhase(sums, r); });
     return sums;
   }
@@ -45,37 +44,37 @@ private:
   /// Computes one phase into the sums and returns them.
   Value addPhase(Value sums, ArrayRef<int64_t> r) {
     SmallVector<PhaseDim> phase;
-    for (auto [dim, number] : llvm::zip(dims, r))
-      phase.push_back(*getPhase(dim, number, /*zeroTaps=*/true));
-    PhasePlace place = getPhasePlace(b, input, sums, dims, phase, r);
-    if (place.isEmpty())
+    for (auto [dim, index] : llvm::zip(dims, r))
+      phase.push_back(*getPhase(dim, index, /*zeroTaps=*/true));
+    PhaseRegion region = getPhaseRegion(b, input, sums, dims, phase, r);
+    if (region.isEmpty())
       return sums;
-    IntegerWeights taken = {weights.groups, 0, weights.columns, {}};
+    IntegerWeights taken = {weights.groups, 0, weights.n, {}};
     taken.values =
         takePhase(weights.values.data(), shape, weights.groups, phase);
-    taken.depth = static_cast<int64_t>(taken.values.size()) /
-                  (taken.groups * taken.columns);
-    Value slice = tensor::ExtractSliceOp::create(b, sums, place.offsets,
-                                                 place.sizes, place.strides);
+    taken.k =
+        static_cast<int64_t>(taken.values.size()) / (taken.groups * taken.n);
+    Value slice = tensor::ExtractSliceOp::create(b, sums, region.offsets,
+                                                 region.sizes, region.strides);
     RequantizationFn to;
     if (requantization)
       to = [&](ImplicitLocOpBuilder &) { return *requantization; };
     Value part = makeSums(b, node,
-                          {input, inputZero, std::move(taken), place.window,
+                          {input, inputZero, std::move(taken), region.window,
                            bias, to, slice, getSumType(input, weights)});
-    return tensor::InsertSliceOp::create(b, part, sums, place.offsets,
-                                         place.sizes, place.strides);
+    return tensor::InsertSliceOp::create(b, part, sums, region.offsets,
+                                         region.sizes, region.strides);
   }
 };
 
 /// A factor of the columns of a group for those of all groups.
 static Factor repeatForGroups(Factor factor, int64_t groups) {
-  if (groups == 1 || !factor.numbers || factor.numbers->size() == 1)
+  if (groups == 1 || !factor.values || factor.values->size() == 1)
     return factor;
   Factor repeated;
-  repeated.numbers.emplace();
+  repeated.values.emplace();
   for (int64_t g = 0; g < groups; ++g)
-    repeated.numbers->append(*factor.numbers);
+    repeated.values->append(*factor.values);
   return repeated;
 }
 
@@ -83,7 +82,7 @@ static Factor repeatForGroups(Factor factor, int64_t groups) {
 static constexpr int64_t fewColumns = 8;
 
 /// How many phases of the last dimension become columns; 1 if none do. What
-/// reads the real numbers can't go into the epilogue then, so that it must be
+/// reads the real values can't go into the epilogue then, so that it must be
 /// worth it.
 static int64_t countMerged(onnx::ConvTransposeOp op, const Dequantized &x,
                            const Factor &factor, Value bias,
@@ -94,7 +93,7 @@ static int64_t countMerged(onnx::ConvTransposeOp op, const Dequantized &x,
                       last.pad == 0 && last.extra == 0;
   if (!isSideBySide || last.stride == 1 || op.getGroup() != 1 ||
       !type.hasStaticShape() || !hasIntegers(x.stored, 8) ||
-      (!factor.numbers && !isSingle(factor.value)) ||
+      (!factor.values && !isSingle(factor.value)) ||
       (!isAbsent(op.getB()) && (!bias || !onnx::getConstant(bias))))
     return 1;
   bool isWorthIt = isQuantized || type.getDimSize(1) < fewColumns;
@@ -115,8 +114,8 @@ static void mergeColumns(IntegerWeights &weights, SmallVector<int64_t> &shape) {
           merged.push_back(
               weights.values[((c * columns + m) * others + i) * last + t]);
   weights.values = std::move(merged);
-  weights.columns *= last;
-  weights.depth /= last;
+  weights.n *= last;
+  weights.k /= last;
   shape[1] *= last;
   shape.back() = 1;
 }
@@ -125,11 +124,11 @@ static void mergeColumns(IntegerWeights &weights, SmallVector<int64_t> &shape) {
 static Value repeatBias(ImplicitLocOpBuilder &b, Value bias, int64_t count) {
   if (!bias)
     return bias;
-  auto numbers = onnx::readInts(onnx::getConstant(bias),
-                                std::numeric_limits<int64_t>::max());
+  auto values = onnx::readInts(onnx::getConstant(bias),
+                               std::numeric_limits<int64_t>::max());
   SmallVector<int32_t> repeated;
   for (int64_t i = 0; i < count; ++i)
-    repeated.append(numbers->begin(), numbers->end());
+    repeated.append(values->begin(), values->end());
   return makeNumbers<int32_t>(
       b, static_cast<int64_t>(repeated.size()),
       cast<RankedTensorType>(bias.getType()).getElementType(), repeated,
@@ -143,7 +142,7 @@ struct ConvTransposeQdq : OpRewritePattern<onnx::ConvTransposeOp> {
     auto x = getDequantized(op.getX()), w = getDequantizedWeights(op.getW());
     if (!x || !w || !x->hasOneScale() ||
         (!isAbsent(x->zero) && !isSingle(x->zero)) ||
-        (!w->hasOneScale() && (w->axis != 1 || !w->scale.numbers)))
+        (!w->hasOneScale() && (w->axis != 1 || !w->scale.values)))
       return rewriter.notifyMatchFailure(op, "its operands aren't quantized");
     auto input = dyn_cast<RankedTensorType>(op.getX().getType());
     int64_t group = op.getGroup();
@@ -156,17 +155,17 @@ struct ConvTransposeQdq : OpRewritePattern<onnx::ConvTransposeOp> {
         shape[0] != input.getDimSize(1) ||
         !isa<RankedTensorType>(op.getY().getType()))
       return rewriter.notifyMatchFailure(op, "its sizes don't go together");
-    int64_t columns = weights->groups * weights->columns;
+    int64_t columns = weights->groups * weights->n;
     bool hasBias = !isAbsent(op.getB());
     if (hasBias && !isVectorBias(op.getB(), columns))
-      return rewriter.notifyMatchFailure(op, "its bias has an open size");
+      return rewriter.notifyMatchFailure(op, "its bias has a dynamic size");
     auto dims = getTransposedDims(op, input, ArrayRef(shape).drop_front(2));
     if (!dims)
       return rewriter.notifyMatchFailure(op, "its output's sizes are open");
 
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value bias;
-    if (hasBias && x->scale.numbers && w->scale.numbers)
+    if (hasBias && x->scale.values && w->scale.values)
       bias = getIntegerBias(
           op.getB(),
           repeatForGroups(multiply(b, op, x->scale, w->scale), group), columns);

@@ -24,7 +24,7 @@ std::optional<PhaseDim> kernels::getPhase(const TransposedDim &dim, int64_t r,
     phase.taps.push_back(tap);
     offsets.push_back(floorDiv(distance, dim.stride));
   }
-  // Places r, r + stride, .. of stride * in + extra.
+  // Positions r, r + stride, .. of stride * in + extra.
   phase.more = floorDiv(dim.extra - r + dim.stride - 1, dim.stride);
   if (offsets.size() > 1)
     phase.dilation = offsets[1] - offsets[0];
@@ -130,42 +130,42 @@ void kernels::forEachPhase(ArrayRef<TransposedDim> dims,
   }
 }
 
-bool PhasePlace::isEmpty() const {
+bool PhaseRegion::isEmpty() const {
   return llvm::any_of(sizes, [](OpFoldResult size) {
     return getConstantIntValue(size).value_or(1) < 1;
   });
 }
 
-PhasePlace kernels::getPhasePlace(ImplicitLocOpBuilder &b, Value x, Value y,
-                                  ArrayRef<TransposedDim> dims,
-                                  ArrayRef<PhaseDim> phase,
-                                  ArrayRef<int64_t> r) {
+PhaseRegion kernels::getPhaseRegion(ImplicitLocOpBuilder &b, Value x, Value y,
+                                    ArrayRef<TransposedDim> dims,
+                                    ArrayRef<PhaseDim> phase,
+                                    ArrayRef<int64_t> r) {
   OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-  PhasePlace place = {{zero}, {getSize(b, x, 0)}, {one}, {}};
+  PhaseRegion region = {{zero}, {getSize(b, x, 0)}, {one}, {}};
   SmallVector<int64_t> ends;
   for (auto [i, dim] : llvm::enumerate(phase)) {
-    place.window.kernel.push_back(dim.taps.size());
-    place.window.strides.push_back(1);
-    place.window.dilations.push_back(dim.dilation);
-    place.window.pads.push_back(dim.begin);
+    region.window.kernel.push_back(dim.taps.size());
+    region.window.strides.push_back(1);
+    region.window.dilations.push_back(dim.dilation);
+    region.window.pads.push_back(dim.begin);
     ends.push_back(dim.end);
-    place.offsets.push_back(b.getIndexAttr(r[i]));
-    place.strides.push_back(b.getIndexAttr(dims[i].stride));
+    region.offsets.push_back(b.getIndexAttr(r[i]));
+    region.strides.push_back(b.getIndexAttr(dims[i].stride));
     OpFoldResult size = scale(b, getSize(b, x, i + 1), 1, dim.more);
-    // An open size may be too small for places of this phase.
+    // A dynamic dimension may be too small for this phase.
     if (auto open = dyn_cast<Value>(size); open && dim.more < 0)
       size =
           arith::MaxSIOp::create(b, open, arith::ConstantIndexOp::create(b, 0))
               .getResult();
-    place.sizes.push_back(size);
+    region.sizes.push_back(size);
   }
-  place.window.pads.append(ends);
-  place.offsets.push_back(zero);
-  place.strides.push_back(one);
+  region.window.pads.append(ends);
+  region.offsets.push_back(zero);
+  region.strides.push_back(one);
   auto type = cast<RankedTensorType>(y.getType());
-  place.sizes.push_back(b.getIndexAttr(type.getShape().back()));
-  if (place.window.isPointwise() &&
+  region.sizes.push_back(b.getIndexAttr(type.getShape().back()));
+  if (region.window.isPointwise() &&
       llvm::all_of(phase, [](const PhaseDim &dim) { return dim.more == 0; }))
-    place.window = KernelWindow();
-  return place;
+    region.window = KernelWindow();
+  return region;
 }

@@ -1,9 +1,9 @@
 // Transposed windows as plain ones, one per phase of the strides.
 //
-// Input place i and tap t add to place i * stride + t * dilation - pad of the
-// output. Places of phase r, r + stride * j, therefore take the taps with
-// t * dilation = r + pad (mod stride), at input places j + offset(t): a window
-// with stride 1, its taps in reverse.
+// Input position i and tap t add to position i * stride + t * dilation - pad of
+// the output. Places of phase r, r + stride * j, therefore take the taps with
+// t * dilation = r + pad (mod stride), at input positions j + offset(t): a
+// window with stride 1, its taps in reverse.
 
 #ifndef ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_TRANSPOSEDWINDOW_H
 #define ONNXQUANT_LIB_CONVERSION_ONNXTOKERNELS_TRANSPOSEDWINDOW_H
@@ -13,14 +13,14 @@
 namespace onnxquant::kernels {
 
 /// One dimension of a transposed window whose output has `stride * in + extra`
-/// places.
+/// positions.
 struct TransposedDim {
   int64_t kernel, stride, dilation, pad, extra;
 };
 
-/// One dimension of a phase: its taps in the order in which their input places
-/// lie (noTap for one whose weights are zero), how far these are apart, the
-/// pads, and how many more places it has than the input.
+/// One dimension of a phase: its taps in the order in which their input
+/// positions lie (noTap for one whose weights are zero), how far these are
+/// apart, the pads, and how many more positions it has than the input.
 struct PhaseDim {
   llvm::SmallVector<int64_t> taps;
   int64_t dilation = 1, begin = 0, end = 0, more = 0;
@@ -40,18 +40,18 @@ std::optional<PhaseDim> getPhase(const TransposedDim &dim, int64_t r,
                                  bool zeroTaps);
 
 /// Where a phase of an output `y` [N, spatial.., M] lies, and its window over
-/// the input `x`, which is none where it is one place.
-struct PhasePlace {
+/// the input `x`, which is none where it is one position.
+struct PhaseRegion {
   llvm::SmallVector<mlir::OpFoldResult> offsets, sizes, strides;
   KernelWindow window;
 
-  /// Whether the output is too small to have places of this phase.
+  /// Whether the output is too small to have positions of this phase.
   bool isEmpty() const;
 };
-PhasePlace getPhasePlace(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
-                         mlir::Value y, llvm::ArrayRef<TransposedDim> dims,
-                         llvm::ArrayRef<PhaseDim> phase,
-                         llvm::ArrayRef<int64_t> r);
+PhaseRegion getPhaseRegion(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+                           mlir::Value y, llvm::ArrayRef<TransposedDim> dims,
+                           llvm::ArrayRef<PhaseDim> phase,
+                           llvm::ArrayRef<int64_t> r);
 
 /// Numbers of all phases in turn, the last dimension's fastest.
 void forEachPhase(llvm::ArrayRef<TransposedDim> dims,
@@ -70,28 +70,28 @@ template <typename T>
 std::vector<T> takePhase(const T *from, llvm::ArrayRef<int64_t> shape,
                          int64_t group, llvm::ArrayRef<PhaseDim> phase) {
   int64_t channels = shape[0] / group, columns = shape[1], all = 1;
-  // The places of the phase's taps among all taps, in order.
-  llvm::SmallVector<int64_t> places = {0};
+  // The indices of the phase's taps among all taps, in order.
+  llvm::SmallVector<int64_t> indices = {0};
   for (auto [i, dim] : llvm::enumerate(phase)) {
     llvm::SmallVector<int64_t> next;
-    for (int64_t place : places)
+    for (int64_t index : indices)
       for (int64_t tap : dim.taps)
-        next.push_back(place == noTap || tap == noTap
+        next.push_back(index == noTap || tap == noTap
                            ? noTap
-                           : place * shape[i + 2] + tap);
-    places = next;
+                           : index * shape[i + 2] + tap);
+    indices = next;
     all *= shape[i + 2];
   }
   std::vector<T> values;
-  values.reserve(group * places.size() * channels * columns);
+  values.reserve(group * indices.size() * channels * columns);
   for (int64_t g = 0; g < group; ++g)
-    for (int64_t place : places)
+    for (int64_t index : indices)
       for (int64_t c = 0; c < channels; ++c)
         for (int64_t m = 0; m < columns; ++m)
           values.push_back(
-              place == noTap
+              index == noTap
                   ? T(0)
-                  : from[((g * channels + c) * columns + m) * all + place]);
+                  : from[((g * channels + c) * columns + m) * all + index]);
   return values;
 }
 

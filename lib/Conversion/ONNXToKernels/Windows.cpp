@@ -27,11 +27,11 @@ Value kernels::makeWindow(ImplicitLocOpBuilder &b, Operation *node,
   SmallVector<Value> values;
   SmallVector<AffineMap> maps;
   SmallVector<Type> types = {accumulator};
-  for (const Extra &extra : spec.extras) {
-    values.push_back(extra.value);
-    maps.push_back(extra.map);
+  for (const EpilogueOperand &operand : spec.epilogueOperands) {
+    values.push_back(operand.value);
+    maps.push_back(operand.map);
     types.push_back(onnxq::getRegionType(
-        cast<RankedTensorType>(extra.value.getType()).getElementType()));
+        cast<RankedTensorType>(operand.value.getType()).getElementType()));
   }
   auto op = onnxq::WindowOp::create(
       b, TypeRange(empty.getType()), spec.kind, spec.input, spec.weights,
@@ -80,10 +80,11 @@ Value kernels::makeDepthwiseSums(ImplicitLocOpBuilder &b, Operation *node,
   spec.element = b.getI32Type();
   bool hasBias = !isAbsent(bias);
   if (hasBias)
-    spec.extras.push_back(perChannel(bias, type.getRank()));
+    spec.epilogueOperands.push_back(perChannel(bias, type.getRank()));
   std::optional<RequantizeEpilogue> requantize;
   if (requantization) {
-    requantize.emplace(b, requantization(b), type.getRank(), spec.extras);
+    requantize.emplace(b, requantization(b), type.getRank(),
+                       spec.epilogueOperands);
     spec.element = requantize->getElementType();
   }
   spec.epilogue = [&](ImplicitLocOpBuilder &b, ValueRange arguments) -> Value {
@@ -128,13 +129,14 @@ struct DepthwiseToWindow : OpRewritePattern<onnx::ConvOp> {
     spec.kind = onnxq::WindowKind::MulAdd;
     spec.input = toChannelsLast(b, op, makeCast(b, op, op.getX(), f32));
     spec.input = repeatChannels(b, op, spec.input, shape[0] / group);
-    ArrayRef<float> numbers(reinterpret_cast<const float *>(raw->bytes.data()),
-                            raw->bytes.size() / sizeof(float));
-    spec.weights = makeTapRows(b, numbers, shape[0], f32);
+    ArrayRef<float> values(reinterpret_cast<const float *>(raw->bytes.data()),
+                           raw->bytes.size() / sizeof(float));
+    spec.weights = makeTapRows(b, values, shape[0], f32);
     spec.window = window->window;
     spec.element = f32;
     if (!isa<NoneType>(op.getB().getType())) {
-      spec.extras.push_back(perChannel(makeCast(b, op, op.getB(), f32), rank));
+      spec.epilogueOperands.push_back(
+          perChannel(makeCast(b, op, op.getB(), f32), rank));
       spec.epilogue = [](ImplicitLocOpBuilder &b,
                          ValueRange arguments) -> Value {
         return arith::AddFOp::create(b, arguments[0], arguments[1]);

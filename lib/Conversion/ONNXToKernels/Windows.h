@@ -16,7 +16,7 @@ struct WindowSpec {
   /// A scalar: the zero point of integers, else null.
   mlir::Value pad;
   KernelWindow window;
-  llvm::SmallVector<Extra> extras;
+  llvm::SmallVector<EpilogueOperand> epilogueOperands;
   EpilogueFn epilogue;
   /// Of the result; integers of an accumulator are `i32`.
   mlir::Type element;

@@ -135,6 +135,10 @@ struct LowerLoop : SubgraphLowering<ir::LoopOp> {
                                 Rewriter &rewriter) const override;
 
 private:
+  FailureOr<SmallVector<Value>> getInitial(ir::LoopOp op, OpAdaptor adaptor,
+                                           Emitter &e) const;
+  SmallVector<Value> getResults(ir::LoopOp op, scf::WhileOp loop,
+                                Emitter &e) const;
   /// A buffer with room for iteration `i`: the old one, or one twice as long.
   static Value grow(Emitter &e, Value buffer, Value element, Value i) {
     Value capacity = tensor::DimOp::create(e, buffer, 0);
@@ -171,25 +175,23 @@ private:
   }
 };
 
-LogicalResult LowerLoop::matchAndRewrite(ir::LoopOp op, OpAdaptor adaptor,
-                                         Rewriter &rewriter) const {
-  Emitter e(rewriter, op);
+/// The iterations that a Loop may have at most.
+static Value readTrips(ir::LoopOp op, Value m, Emitter &e) {
+  if (ir::isLeftOut(op.getM()))
+    return e.index(std::numeric_limits<int64_t>::max());
+  int64_t rank = cast<RankedTensorType>(m.getType()).getRank();
+  return e.readIndex({m, e.getI64Type()}, Indices(rank, e.index(0)));
+}
+
+/// What the loop carries at first: the iteration, the condition, the body's
+/// values, buffers of scan outputs.
+FailureOr<SmallVector<Value>>
+LowerLoop::getInitial(ir::LoopOp op, OpAdaptor adaptor, Emitter &e) const {
   Block &body = op.getBody().front();
   size_t numCarried = op.getVInitial().size();
-  size_t numScans = op.getNumResults() - numCarried;
-  Value trips =
-      ir::isLeftOut(op.getM())
-          ? e.index(std::numeric_limits<int64_t>::max())
-          : e.readIndex(
-                {adaptor.getM(), e.getI64Type()},
-                Indices(
-                    cast<RankedTensorType>(adaptor.getM().getType()).getRank(),
-                    e.index(0)));
   Value go = ir::isLeftOut(op.getCond())
                  ? Value(arith::ConstantIntOp::create(e, 1, 1))
                  : truthOf(e, adaptor.getCond());
-  // Carried: the iteration, the condition, the body's values, scan buffers.
-  SmallVector<Type> types;
   SmallVector<Value> initial = {e.index(0), go};
   for (size_t i = 0; i < numCarried; ++i) {
     Type type =
@@ -199,18 +201,49 @@ LogicalResult LowerLoop::matchAndRewrite(ir::LoopOp op, OpAdaptor adaptor,
                             "carries is unknown");
     initial.push_back(castSizes(e, adaptor.getVInitial()[i], type));
   }
-  for (size_t i = 0; i < numScans; ++i) {
-    auto type = cast<RankedTensorType>(getTypeConverter()->convertType(
-        op.getResult(numCarried + i).getType()));
+  for (size_t i = numCarried; i < op.getNumResults(); ++i) {
+    auto type = cast<RankedTensorType>(
+        getTypeConverter()->convertType(op.getResult(i).getType()));
     SmallVector<int64_t> shape(type.getShape());
     shape[0] = ShapedType::kDynamic;
     auto bufferType = RankedTensorType::get(shape, type.getElementType());
     SmallVector<Value> dynamic(bufferType.getNumDynamicDims(), e.index(0));
     initial.push_back(tensor::EmptyOp::create(e, bufferType, dynamic));
   }
-  for (Value value : initial)
-    types.push_back(value.getType());
-  auto loop = scf::WhileOp::create(e, types, initial);
+  return initial;
+}
+
+/// The loop's results; of buffers the part that iterations have filled.
+SmallVector<Value> LowerLoop::getResults(ir::LoopOp op, scf::WhileOp loop,
+                                         Emitter &e) const {
+  SmallVector<Value> results;
+  for (size_t n = 0; n < op.getNumResults(); ++n) {
+    Value value = loop.getResult(n + 2);
+    if (n >= op.getVInitial().size()) {
+      Sizes sizes = tensor::getMixedSizes(e, e.getLoc(), value);
+      sizes[0] = loop.getResult(0);
+      Sizes zeros(sizes.size(), e.getIndexAttr(0)),
+          ones(sizes.size(), e.getIndexAttr(1));
+      value = tensor::ExtractSliceOp::create(e, value, zeros, sizes, ones);
+    }
+    results.push_back(castSizes(
+        e, value, getTypeConverter()->convertType(op.getResult(n).getType())));
+  }
+  return results;
+}
+
+LogicalResult LowerLoop::matchAndRewrite(ir::LoopOp op, OpAdaptor adaptor,
+                                         Rewriter &rewriter) const {
+  Emitter e(rewriter, op);
+  Block &body = op.getBody().front();
+  size_t numCarried = op.getVInitial().size();
+  size_t numScans = op.getNumResults() - numCarried;
+  Value trips = readTrips(op, adaptor.getM(), e);
+  FailureOr<SmallVector<Value>> initial = getInitial(op, adaptor, e);
+  if (failed(initial))
+    return failure();
+  SmallVector<Type> types(ValueRange(*initial).getTypes());
+  auto loop = scf::WhileOp::create(e, types, *initial);
   SmallVector<Location> locs(types.size(), op.getLoc());
   Block *before = e.createBlock(&loop.getBefore(), {}, types, locs);
   Value more = arith::AndIOp::create(
@@ -222,7 +255,6 @@ LogicalResult LowerLoop::matchAndRewrite(ir::LoopOp op, OpAdaptor adaptor,
   if (auto most = op->getAttrOfType<IntegerAttr>(maxIterationsAttr))
     e.check(e.cmpIndex(arith::CmpIPredicate::slt, i, e.index(most.getInt())),
             "runs for more than " + Twine(most.getInt()) + " iterations");
-  // A place that the body's ops are moved to.
   SmallVector<Value> arguments;
   auto argument = [&](unsigned index, Value stored) {
     arguments.push_back(toOnnx(e, stored, body.getArgument(index).getType()));
@@ -248,20 +280,7 @@ LogicalResult LowerLoop::matchAndRewrite(ir::LoopOp op, OpAdaptor adaptor,
   }
   scf::YieldOp::create(e, next);
   e.setInsertionPointAfter(loop);
-  SmallVector<Value> results;
-  for (size_t n = 0; n < op.getNumResults(); ++n) {
-    Value value = loop.getResult(n + 2);
-    if (n >= numCarried) {
-      Sizes sizes = tensor::getMixedSizes(e, e.getLoc(), value);
-      sizes[0] = loop.getResult(0);
-      Sizes zeros(sizes.size(), e.getIndexAttr(0)),
-          ones(sizes.size(), e.getIndexAttr(1));
-      value = tensor::ExtractSliceOp::create(e, value, zeros, sizes, ones);
-    }
-    results.push_back(castSizes(
-        e, value, getTypeConverter()->convertType(op.getResult(n).getType())));
-  }
-  rewriter.replaceOp(op, results);
+  rewriter.replaceOp(op, getResults(op, loop, e));
   return success();
 }
 
@@ -295,7 +314,75 @@ private:
       return 0;
     return cast<IntegerAttr>((*list)[index]).getInt();
   }
+  static int64_t axisOf(int64_t axis, int64_t rank) {
+    return axis < 0 ? axis + rank : axis;
+  }
+  static Value getLength(Emitter &e, ValueRange inputs, ArrayRef<int64_t> axes);
+  FailureOr<SmallVector<Value>> getInitial(ir::ScanOp op, ValueRange states,
+                                           Value length,
+                                           ArrayRef<int64_t> outAxes,
+                                           Emitter &e) const;
+  static Value getElement(Emitter &e, Value input, int64_t axis, Value at);
 };
+
+/// The length of all scan inputs, along their axes.
+Value LowerScan::getLength(Emitter &e, ValueRange inputs,
+                           ArrayRef<int64_t> axes) {
+  Value length;
+  for (auto [input, axis] : llvm::zip(inputs, axes)) {
+    Value size = e.asValue(tensor::getMixedSize(e, e.getLoc(), input, axis));
+    if (length)
+      e.check(e.cmpIndex(arith::CmpIPredicate::eq, length, size),
+              "scan inputs differ in length");
+    else
+      length = size;
+  }
+  return length;
+}
+
+/// What the loop carries at first: states, then buffers of scan outputs.
+FailureOr<SmallVector<Value>>
+LowerScan::getInitial(ir::ScanOp op, ValueRange states, Value length,
+                      ArrayRef<int64_t> outAxes, Emitter &e) const {
+  Block &body = op.getBody().front();
+  SmallVector<Value> initial;
+  for (auto [n, state] : llvm::enumerate(states)) {
+    Type type = getTypeConverter()->convertType(body.getArgument(n).getType());
+    if (!type || !isa<RankedTensorType>(type))
+      return op.emitOpError("cannot be run: the rank of a state is unknown");
+    initial.push_back(castSizes(e, state, type));
+  }
+  for (auto [n, axis] : llvm::enumerate(outAxes)) {
+    auto type = cast<RankedTensorType>(getTypeConverter()->convertType(
+        op.getResult(states.size() + n).getType()));
+    Sizes sizes;
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      // Dynamic sizes are known once the first element is there.
+      sizes.push_back(d == axis ? OpFoldResult(length)
+                      : type.isDynamicDim(d)
+                          ? OpFoldResult(e.index(0))
+                          : e.getIndexAttr(type.getDimSize(d)));
+    }
+    initial.push_back(tensor::EmptyOp::create(e, sizes, type.getElementType()));
+  }
+  return initial;
+}
+
+/// The slice of a scan input that an iteration reads.
+Value LowerScan::getElement(Emitter &e, Value input, int64_t axis, Value at) {
+  Sizes sizes = tensor::getMixedSizes(e, e.getLoc(), input);
+  Sizes offsets(sizes.size(), e.getIndexAttr(0)),
+      ones(sizes.size(), e.getIndexAttr(1));
+  offsets[axis] = at;
+  sizes[axis] = e.getIndexAttr(1);
+  SmallVector<int64_t> shape;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (static_cast<int64_t>(d) != axis)
+      shape.push_back(e.constant(sizes[d]).value_or(ShapedType::kDynamic));
+  auto type = RankedTensorType::get(
+      shape, cast<RankedTensorType>(input.getType()).getElementType());
+  return tensor::ExtractSliceOp::create(e, type, input, offsets, sizes, ones);
+}
 
 LogicalResult LowerScan::matchAndRewrite(ir::ScanOp op, OpAdaptor adaptor,
                                          Rewriter &rewriter) const {
@@ -305,46 +392,23 @@ LogicalResult LowerScan::matchAndRewrite(ir::ScanOp op, OpAdaptor adaptor,
   size_t numStates = op.getNumOperands() - numScans;
   size_t numOutputs = op.getNumResults() - numStates;
   ValueRange operands = adaptor.getOperands();
-  auto axisOf = [](int64_t axis, int64_t rank) {
-    return axis < 0 ? axis + rank : axis;
-  };
-  Value length;
-  SmallVector<int64_t> axes;
-  for (size_t n = 0; n < numScans; ++n) {
-    Value input = operands[numStates + n];
-    int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
-    axes.push_back(axisOf(entry(op.getScanInputAxes(), n), rank));
-    Value size =
-        e.asValue(tensor::getMixedSize(e, e.getLoc(), input, axes.back()));
-    if (length)
-      e.check(e.cmpIndex(arith::CmpIPredicate::eq, length, size),
-              "scan inputs differ in length");
-    else
-      length = size;
-  }
-  SmallVector<Value> initial;
-  for (size_t n = 0; n < numStates; ++n) {
-    Type type = getTypeConverter()->convertType(body.getArgument(n).getType());
-    if (!type || !isa<RankedTensorType>(type))
-      return op.emitOpError("cannot be run: the rank of a state is unknown");
-    initial.push_back(castSizes(e, operands[n], type));
-  }
-  SmallVector<int64_t> outAxes;
+  ValueRange inputs = operands.drop_front(numStates);
+  SmallVector<int64_t> axes, outAxes;
+  for (size_t n = 0; n < numScans; ++n)
+    axes.push_back(
+        axisOf(entry(op.getScanInputAxes(), n),
+               cast<RankedTensorType>(inputs[n].getType()).getRank()));
   for (size_t n = 0; n < numOutputs; ++n) {
     auto type = cast<RankedTensorType>(
         getTypeConverter()->convertType(op.getResult(numStates + n).getType()));
-    int64_t axis = axisOf(entry(op.getScanOutputAxes(), n), type.getRank());
-    outAxes.push_back(axis);
-    Sizes sizes;
-    for (int64_t d = 0; d < type.getRank(); ++d) {
-      // Open sizes are known once the first element is there.
-      sizes.push_back(d == axis ? OpFoldResult(length)
-                      : type.isDynamicDim(d)
-                          ? OpFoldResult(e.index(0))
-                          : e.getIndexAttr(type.getDimSize(d)));
-    }
-    initial.push_back(tensor::EmptyOp::create(e, sizes, type.getElementType()));
+    outAxes.push_back(axisOf(entry(op.getScanOutputAxes(), n), type.getRank()));
   }
+  Value length = getLength(e, inputs, axes);
+  FailureOr<SmallVector<Value>> states =
+      getInitial(op, operands.take_front(numStates), length, outAxes, e);
+  if (failed(states))
+    return failure();
+  SmallVector<Value> initial = std::move(*states);
   // Values may change their sizes from one iteration to the next, which the
   // simplifications of scf.for don't expect.
   initial.insert(initial.begin(), e.index(0));
@@ -363,20 +427,8 @@ LogicalResult LowerScan::matchAndRewrite(ir::ScanOp op, OpAdaptor adaptor,
   for (size_t n = 0; n < numStates; ++n)
     arguments.push_back(toOnnx(e, carried(n), body.getArgument(n).getType()));
   for (size_t n = 0; n < numScans; ++n) {
-    Value input = operands[numStates + n];
-    Sizes sizes = tensor::getMixedSizes(e, e.getLoc(), input);
-    Sizes offsets(sizes.size(), e.getIndexAttr(0)),
-        ones(sizes.size(), e.getIndexAttr(1));
-    offsets[axes[n]] = entry(op.getScanInputDirections(), n) != 0 ? fromEnd : i;
-    sizes[axes[n]] = e.getIndexAttr(1);
-    SmallVector<int64_t> shape;
-    for (size_t d = 0; d < sizes.size(); ++d)
-      if (static_cast<int64_t>(d) != axes[n])
-        shape.push_back(e.constant(sizes[d]).value_or(ShapedType::kDynamic));
-    auto type = RankedTensorType::get(
-        shape, cast<RankedTensorType>(input.getType()).getElementType());
-    Value element =
-        tensor::ExtractSliceOp::create(e, type, input, offsets, sizes, ones);
+    Value at = entry(op.getScanInputDirections(), n) != 0 ? fromEnd : i;
+    Value element = getElement(e, inputs[n], axes[n], at);
     arguments.push_back(
         toOnnx(e, element, body.getArgument(numStates + n).getType()));
   }

@@ -45,9 +45,6 @@ public:
     readFlags(axes, noop);
   }
 
-  /// Whether there is nothing to reduce.
-  bool isNoop() const { return known && known->empty(); }
-
   Tensor fold(Tensor input, Scalar init, Body body) {
     if (known)
       return e.reduce(input, *known, /*keepDims=*/true, init, body);

@@ -318,6 +318,18 @@ struct LowerUnique : OpLowering<ir::UniqueOp> {
   Results lower(ir::UniqueOp op, Operands operands, Emitter &e) const override;
 
 private:
+  /// The distinct items so far: how many, where each appears first and how
+  /// often, in their final order.
+  struct Items {
+    Value count;
+    Tensor firsts, counts;
+  };
+  static Tensor getRows(Emitter &e, Tensor x, std::optional<int64_t> axis);
+  static Items findItems(Emitter &e, Tensor rows, bool sorted);
+  static SmallVector<Value> addItem(Emitter &e, Tensor rows, bool sorted,
+                                    Value i, ValueRange state);
+  static Value findItem(Emitter &e, Tensor rows, const Items &items, Value i);
+
   /// -1, 0 or 1 as item `a` is before, equal to or after item `b`.
   static Value compareItems(Emitter &e, Tensor x, Value a, Value b) {
     Value zero = e.index(0);
@@ -336,124 +348,130 @@ private:
   }
 };
 
+/// Items become rows: [items, elements of an item].
+Tensor LowerUnique::getRows(Emitter &e, Tensor x, std::optional<int64_t> axis) {
+  Sizes sizes = e.sizes(x), rest;
+  if (!axis)
+    return e.reshape(x, {e.productOf(sizes), e.getIndexAttr(1)});
+  SmallVector<int64_t> order = {*axis};
+  for (int64_t d = 0; d < x.rank(); ++d)
+    if (d != *axis) {
+      order.push_back(d);
+      rest.push_back(sizes[d]);
+    }
+  return e.reshape(e.transpose(x, order), {sizes[*axis], e.productOf(rest)});
+}
+
+/// The items with item `i`: it is counted, or put where it belongs.
+SmallVector<Value> LowerUnique::addItem(Emitter &e, Tensor rows, bool sorted,
+                                        Value i, ValueRange s) {
+  Type i64 = e.getI64Type();
+  Tensor firsts = {s[1], i64};
+  // The index of the equal item, or where a new one belongs.
+  SmallVector<Value> found =
+      loop(e, e.index(0), s[0], {s[0], e.index(1)}, [&](Value j, ValueRange p) {
+        Value other = e.readIndex(firsts, j);
+        Value order = compareItems(e, rows, i, other);
+        Value open = both(e, equal(e, p[0], s[0]), equal(e, p[1], e.index(1)));
+        Value same = equal(e, order, e.index(0));
+        Value stops = sorted ? Value(e.cmpIndex(arith::CmpIPredicate::sle,
+                                                order, e.index(0)))
+                             : same;
+        Value takes = both(e, open, stops);
+        return SmallVector<Value>{
+            arith::SelectOp::create(e, takes, j, p[0]),
+            arith::SelectOp::create(
+                e, takes,
+                arith::SelectOp::create(e, same, e.index(0), e.index(2)),
+                p[1])};
+      });
+  Value isKnown = equal(e, found[1], e.index(0));
+  SmallVector<Value> shifted = when(e, negate(e, isKnown), {s[1], s[2]}, [&]() {
+    // Make room from the end down.
+    return loop(e, e.index(0), e.subIndex(s[0], found[0]), {s[1], s[2]},
+                [&](Value n, ValueRange c) {
+                  Value to = e.subIndex(s[0], n);
+                  Value from = e.subIndex(to, e.index(1));
+                  Scalar f = e.read({c[0], i64}, from);
+                  Scalar t = e.read({c[1], i64}, from);
+                  return SmallVector<Value>{e.write({c[0], i64}, to, f).value,
+                                            e.write({c[1], i64}, to, t).value};
+                });
+  });
+  Tensor f = {shifted[0], i64}, t = {shifted[1], i64};
+  Scalar seen = e.read(t, found[0]);
+  Scalar one = e.integer(1, i64);
+  Scalar total = e.select(isKnown, e.add(seen, one), one);
+  Scalar first = e.select(isKnown, e.read(f, found[0]), {e.toI64(i), i64});
+  Value more = e.addIndex(s[0], e.index(1));
+  return {arith::SelectOp::create(e, isKnown, s[0], more),
+          e.write(f, found[0], first).value, e.write(t, found[0], total).value};
+}
+
+LowerUnique::Items LowerUnique::findItems(Emitter &e, Tensor rows,
+                                          bool sorted) {
+  OpFoldResult count = e.size(rows, 0);
+  Value numItems = e.asValue(count);
+  Type i64 = e.getI64Type();
+  Tensor zeros = e.filled({count}, e.integer(0, i64));
+  SmallVector<Value> state = loop(
+      e, e.index(0), numItems, {e.index(0), zeros.value, zeros.value},
+      [&](Value i, ValueRange s) { return addItem(e, rows, sorted, i, s); });
+  return {state[0], {state[1], i64}, {state[2], i64}};
+}
+
+/// Which of the distinct items item `i` is.
+Value LowerUnique::findItem(Emitter &e, Tensor rows, const Items &items,
+                            Value i) {
+  return loop(
+      e, e.index(0), items.count, e.index(0), [&](Value j, ValueRange c) {
+        Value same =
+            equal(e, compareItems(e, rows, i, e.readIndex(items.firsts, j)),
+                  e.index(0));
+        return SmallVector<Value>{arith::SelectOp::create(e, same, j, c[0])};
+      })[0];
+}
+
 Results LowerUnique::lower(ir::UniqueOp op, Operands operands,
                            Emitter &e) const {
   Tensor x = operands[0];
   Type i64 = e.getI64Type();
-  bool sorted = op.getSorted() != 0;
-  // Items become rows: [items, elements of an item].
-  bool hasAxis = op.getAxis().has_value();
-  int64_t axis = hasAxis ? *op.getAxis() : 0;
-  axis = axis < 0 ? axis + x.rank() : axis;
-  Sizes sizes = e.sizes(x), rest;
-  SmallVector<int64_t> order;
-  Tensor rows;
-  if (hasAxis) {
-    order.push_back(axis);
-    for (int64_t d = 0; d < x.rank(); ++d)
-      if (d != axis) {
-        order.push_back(d);
-        rest.push_back(sizes[d]);
-      }
-    rows = e.reshape(e.transpose(x, order), {sizes[axis], e.productOf(rest)});
-  } else {
-    rows = e.reshape(x, {e.productOf(sizes), e.getIndexAttr(1)});
-  }
+  std::optional<int64_t> axis = op.getAxis();
+  if (axis && *axis < 0)
+    *axis += x.rank();
+  Tensor rows = getRows(e, x, axis);
+  Items items = findItems(e, rows, op.getSorted() != 0);
   OpFoldResult count = e.size(rows, 0);
-  Value numItems = e.asValue(count);
-  Tensor zeros = e.filled({count}, e.integer(0, i64));
-  // Positions of the distinct items, kept in their final order, and how often
-  // each appears.
-  SmallVector<Value> state = loop(
-      e, e.index(0), numItems, {e.index(0), zeros.value, zeros.value},
-      [&](Value i, ValueRange s) {
-        Tensor firsts = {s[1], i64};
-        // The place: of the equal item, or where a new one belongs.
-        SmallVector<Value> place = loop(
-            e, e.index(0), s[0], {s[0], e.index(1)},
-            [&](Value j, ValueRange p) {
-              Value other = e.readIndex(firsts, j);
-              Value order = compareItems(e, rows, i, other);
-              Value open =
-                  both(e, equal(e, p[0], s[0]), equal(e, p[1], e.index(1)));
-              Value same = equal(e, order, e.index(0));
-              Value stops = sorted ? Value(e.cmpIndex(arith::CmpIPredicate::sle,
-                                                      order, e.index(0)))
-                                   : same;
-              Value takes = both(e, open, stops);
-              return SmallVector<Value>{
-                  arith::SelectOp::create(e, takes, j, p[0]),
-                  arith::SelectOp::create(
-                      e, takes,
-                      arith::SelectOp::create(e, same, e.index(0), e.index(2)),
-                      p[1])};
-            });
-        Value isKnown = equal(e, place[1], e.index(0));
-        SmallVector<Value> shifted =
-            when(e, negate(e, isKnown), {s[1], s[2]}, [&]() {
-              // Make room from the end down.
-              return loop(e, e.index(0), e.subIndex(s[0], place[0]),
-                          {s[1], s[2]}, [&](Value n, ValueRange c) {
-                            Value to = e.subIndex(s[0], n);
-                            Value from = e.subIndex(to, e.index(1));
-                            Scalar f = e.read({c[0], i64}, from);
-                            Scalar t = e.read({c[1], i64}, from);
-                            return SmallVector<Value>{
-                                e.write({c[0], i64}, to, f).value,
-                                e.write({c[1], i64}, to, t).value};
-                          });
-            });
-        Tensor f = {shifted[0], i64}, t = {shifted[1], i64};
-        Scalar seen = e.read(t, place[0]);
-        Scalar one = e.integer(1, i64);
-        Scalar total = e.select(isKnown, e.add(seen, one), one);
-        Scalar first =
-            e.select(isKnown, e.read(f, place[0]), {e.toI64(i), i64});
-        Value more = e.addIndex(s[0], e.index(1));
-        return SmallVector<Value>{
-            arith::SelectOp::create(e, isKnown, s[0], more),
-            e.write(f, place[0], first).value,
-            e.write(t, place[0], total).value};
-      });
-  Value found = state[0];
-  Tensor firsts = {state[1], i64}, counts = {state[2], i64};
-  // Results.
-  Sizes outSizes = {found};
-  if (hasAxis) {
-    outSizes = sizes;
-    outSizes[axis] = found;
+  Sizes sizes = {items.count};
+  if (axis) {
+    sizes = e.sizes(x);
+    sizes[*axis] = items.count;
   }
-  outSizes = e.resultSizes(0, outSizes);
-  Tensor flat = hasAxis ? x : e.reshape(x, {count});
-  Tensor y = e.generate(outSizes, x.elementType, [&](ArrayRef<Value> at) {
-    Indices place(at.begin(), at.end());
-    place[axis] = e.readIndex(firsts, place[axis]);
-    return e.read(flat, place);
+  sizes = e.resultSizes(0, sizes);
+  Tensor flat = axis ? x : e.reshape(x, {count});
+  Tensor y = e.generate(sizes, x.elementType, [&](ArrayRef<Value> at) {
+    Indices indices(at.begin(), at.end());
+    Value &item = indices[axis.value_or(0)];
+    item = e.readIndex(items.firsts, item);
+    return e.read(flat, indices);
   });
-  auto prefix = [&](unsigned number, Tensor source) -> Value {
+  auto prefix = [&](unsigned index, Tensor source) -> Value {
     return e
-        .generate(e.resultSizes(number, {found}), i64,
+        .generate(e.resultSizes(index, {items.count}), i64,
                   [&](ArrayRef<Value> at) { return e.read(source, at); })
         .value;
   };
   SmallVector<Value> results = {y.value, Value(), Value(), Value()};
   if (!ir::isLeftOut(op.getIndices()))
-    results[1] = prefix(1, firsts);
+    results[1] = prefix(1, items.firsts);
   if (!ir::isLeftOut(op.getInverseIndices()))
     results[2] =
         e.generate(e.resultSizes(2, {count}), i64, [&](ArrayRef<Value> at) {
-           Value place = loop(
-               e, e.index(0), found, e.index(0), [&](Value j, ValueRange c) {
-                 Value same = equal(
-                     e, compareItems(e, rows, at[0], e.readIndex(firsts, j)),
-                     e.index(0));
-                 return SmallVector<Value>{
-                     arith::SelectOp::create(e, same, j, c[0])};
-               })[0];
-           return Scalar{e.toI64(place), i64};
+           Value item = findItem(e, rows, items, at[0]);
+           return Scalar{e.toI64(item), i64};
          }).value;
   if (!ir::isLeftOut(op.getCounts()))
-    results[3] = prefix(3, counts);
+    results[3] = prefix(3, items.counts);
   return results;
 }
 

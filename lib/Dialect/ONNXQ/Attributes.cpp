@@ -53,6 +53,7 @@ static ArrayRef<AttributeRule> getRules() {
       {branchAttr, Holder::AnyOp, Kind::Integer},
       {inputProjectedAttr, Holder::AnyOp, Kind::Unit},
       {hiddenProjectedAttr, Holder::AnyOp, Kind::Unit},
+      {commonZeroAttr, Holder::AnyOp, Kind::Integer},
       {onnx::placesAttr, Holder::AnyOp, Kind::Unit},
       {onnx::foldedAttr, Holder::AnyOp, Kind::Unit},
   };

@@ -39,39 +39,40 @@ static bool mayEqual(int64_t a, int64_t b) {
 // KernelOpInterface
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyExtra(KernelOpInterface op, AffineMap map,
-                                 ShapedType extra, size_t number) {
+static LogicalResult verifyEpilogueOperand(KernelOpInterface op, AffineMap map,
+                                           ShapedType operand, size_t number) {
   ShapedType output = op.getOutputType();
   if (map.getNumDims() != output.getRank() || map.getNumSymbols() != 0 ||
       !map.isProjectedPermutation(/*allowZeroInResults=*/true))
     return op->emitOpError("expects a map from ")
-           << output.getRank() << " dimensions to some of them for extra "
-           << number << ", but got " << AffineMapAttr::get(map) << " [K1]";
-  if (static_cast<int64_t>(map.getNumResults()) != extra.getRank())
-    return op->emitOpError("expects extra ")
+           << output.getRank()
+           << " dimensions to some of them for epilogue operand " << number
+           << ", but got " << AffineMapAttr::get(map) << " [K1]";
+  if (static_cast<int64_t>(map.getNumResults()) != operand.getRank())
+    return op->emitOpError("expects epilogue operand ")
            << number << " to have " << map.getNumResults()
-           << " dimensions, but got " << extra << " [K2]";
-  for (auto [expr, size] : llvm::zip(map.getResults(), extra.getShape())) {
+           << " dimensions, but got " << operand << " [K2]";
+  for (auto [expr, size] : llvm::zip(map.getResults(), operand.getShape())) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     int64_t expected = dim ? output.getDimSize(dim.getPosition()) : 1;
     if (!mayEqual(size, expected))
       return op->emitOpError("expects size ")
-             << expected << " in extra " << number << ", but got " << extra
-             << " [K2]";
+             << expected << " in epilogue operand " << number << ", but got "
+             << operand << " [K2]";
   }
   return success();
 }
 
 static LogicalResult verifyEpilogue(KernelOpInterface op) {
   Block &block = op.getEpilogue().front();
-  OperandRange extras = op.getExtras();
-  if (block.getNumArguments() != extras.size() + 1)
+  OperandRange epilogueOperands = op.getEpilogueOperands();
+  if (block.getNumArguments() != epilogueOperands.size() + 1)
     return op->emitOpError("expects the epilogue to take ")
-           << extras.size() + 1 << " arguments, but got "
+           << epilogueOperands.size() + 1 << " arguments, but got "
            << block.getNumArguments() << " [K3]";
-  for (auto [number, extra] : llvm::enumerate(extras)) {
+  for (auto [number, operand] : llvm::enumerate(epilogueOperands)) {
     Type expected =
-        getRegionType(cast<ShapedType>(extra.getType()).getElementType());
+        getRegionType(cast<ShapedType>(operand.getType()).getElementType());
     Type type = block.getArgument(number + 1).getType();
     if (type != expected)
       return op->emitOpError("expects argument ")
@@ -105,12 +106,13 @@ static LogicalResult verifyWindow(KernelOpInterface op) {
 
 LogicalResult onnxquant::onnxq::detail::verifyKernel(KernelOpInterface op) {
   SmallVector<AffineMap> maps = op.getMaps();
-  if (maps.size() != op.getExtras().size())
-    return op->emitOpError("expects a map per extra, but got ")
-           << maps.size() << " for " << op.getExtras().size() << " [K1]";
-  for (auto [number, extra] : llvm::enumerate(op.getExtras()))
-    if (failed(verifyExtra(op, maps[number], cast<ShapedType>(extra.getType()),
-                           number)))
+  if (maps.size() != op.getEpilogueOperands().size())
+    return op->emitOpError("expects a map per epilogue operand, but got ")
+           << maps.size() << " for " << op.getEpilogueOperands().size()
+           << " [K1]";
+  for (auto [number, operand] : llvm::enumerate(op.getEpilogueOperands()))
+    if (failed(verifyEpilogueOperand(
+            op, maps[number], cast<ShapedType>(operand.getType()), number)))
       return failure();
   if (failed(verifyEpilogue(op)))
     return failure();
@@ -135,22 +137,21 @@ void onnxquant::onnxq::detail::getBlockEffects(
 //===----------------------------------------------------------------------===//
 
 LogicalResult PackingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  int64_t groups, int64_t depth,
-                                  int64_t columns, int64_t mr, int64_t nr,
-                                  int64_t step, PackingKind kind, bool halves,
-                                  int64_t run) {
-  for (int64_t size : {groups, depth, columns, mr, nr, step})
+                                  int64_t groups, int64_t k, int64_t n,
+                                  int64_t mr, int64_t nr, int64_t step,
+                                  PackingKind kind, bool int4, int64_t run) {
+  for (int64_t size : {groups, k, n, mr, nr, step})
     if (size < 1)
       return emitError() << "expects positive sizes, but got " << size;
-  if (halves && (kind == PackingKind::Fma || kind == PackingKind::Rows ||
-                 kind == PackingKind::Quads || kind == PackingKind::Codes ||
-                 kind == PackingKind::Bytes || kind == PackingKind::Tiles))
-    return emitError() << "expects a kind of integers with halves, but got "
+  if (int4 && (kind == PackingKind::Fma || kind == PackingKind::Rows ||
+               kind == PackingKind::Quads || kind == PackingKind::Codes ||
+               kind == PackingKind::Bytes || kind == PackingKind::Amx))
+    return emitError() << "expects a kind of integers with int4, but got "
                        << stringifyEnum(kind);
-  bool hasRun = run > 0 && run % step == 0 && depth % run == 0;
-  if (kind == PackingKind::Tiles ? !hasRun : run != 0)
-    return emitError() << "expects a run of whole steps that divides the depth "
-                          "with tiles only, but got "
+  bool hasRun = run > 0 && run % step == 0 && k % run == 0;
+  if (kind == PackingKind::Amx ? !hasRun : run != 0)
+    return emitError() << "expects a run of whole steps that divides k "
+                          "with AMX only, but got "
                        << run;
   return success();
 }
@@ -169,20 +170,20 @@ int64_t ContractOp::getGroups() {
     return packing.getGroups();
   return getBatched() ? 1 : getWeights().getType().getDimSize(0);
 }
-int64_t ContractOp::getDepth() {
+int64_t ContractOp::getK() {
   if (auto packing = getPackingAttr())
-    return packing.getDepth();
+    return packing.getK();
   return dimFromEnd(getWeights(), 2);
 }
-int64_t ContractOp::getColumns() {
+int64_t ContractOp::getN() {
   if (auto packing = getPackingAttr())
-    return packing.getColumns();
+    return packing.getN();
   return dimFromEnd(getWeights(), 1);
 }
 int64_t ContractOp::getChannels() {
   int64_t taps = std::accumulate(getKernel().begin(), getKernel().end(),
                                  int64_t(1), std::multiplies<>());
-  return getDepth() / taps;
+  return getK() / taps;
 }
 
 void ContractOp::getEffects(
@@ -193,14 +194,15 @@ void ContractOp::getEffects(
 
 void ContractOp::build(OpBuilder &builder, OperationState &state,
                        TypeRange results, Value input, Value weights, Value pad,
-                       ValueRange extras, Value init, ArrayRef<int64_t> kernel,
-                       ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,
-                       ArrayRef<int64_t> pads, ArrayAttr extraMaps,
-                       bool batched, bool inputUnsigned, bool weightsUnsigned,
-                       PackingAttr packing) {
+                       ValueRange epilogueOperands, Value init,
+                       ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
+                       ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads,
+                       ArrayAttr epilogueMaps, bool batched, bool inputUnsigned,
+                       bool weightsUnsigned, PackingAttr packing) {
   build(builder, state, results, input, weights, /*scales=*/Value(),
-        /*zeros=*/Value(), pad, extras, init, kernel, strides, dilations, pads,
-        extraMaps, batched, inputUnsigned, weightsUnsigned, packing,
+        /*zeros=*/Value(), pad, epilogueOperands, init, kernel, strides,
+        dilations, pads, epilogueMaps, batched, inputUnsigned, weightsUnsigned,
+        packing,
         /*block=*/IntegerAttr());
 }
 
@@ -219,14 +221,14 @@ static LogicalResult verifyWeights(ContractOp op) {
     fits = rank == (batched ? batches + 2 : 3) &&
            !weights.isDynamicDim(rank - 2) && !weights.isDynamicDim(rank - 1) &&
            (batched || !weights.isDynamicDim(0)) &&
-           (!packing || (weights.getDimSize(rank - 2) == packing.getDepth() &&
-                         weights.getDimSize(rank - 1) == packing.getColumns()));
+           (!packing || (weights.getDimSize(rank - 2) == packing.getK() &&
+                         weights.getDimSize(rank - 1) == packing.getN()));
   if (fits && batched)
     for (int64_t i = 0; i < batches; ++i)
       fits &= mayEqual(weights.getDimSize(i), input.getDimSize(i));
   int64_t channels = input.getDimSize(input.getRank() - 1);
   if (fits && (op.getChannels() * op.getGroups() != channels ||
-               op.getDepth() % std::max<int64_t>(op.getChannels(), 1) != 0))
+               op.getK() % std::max<int64_t>(op.getChannels(), 1) != 0))
     fits = false;
   if (!fits)
     return op.emitOpError("expects weights for ")
@@ -240,7 +242,7 @@ static LogicalResult verifyOutput(ContractOp op) {
   for (int64_t i = 0; fits && i < input.getRank(); ++i) {
     int64_t size = input.getDimSize(i), spatial = i - 1;
     if (i == input.getRank() - 1)
-      size = op.getGroups() * op.getColumns();
+      size = op.getGroups() * op.getN();
     else if (!op.getKernel().empty() && i > 0 && !ShapedType::isDynamic(size))
       size = countWindows(size, op.getKernel()[spatial],
                           op.getStrides()[spatial], op.getDilations()[spatial],
@@ -281,12 +283,11 @@ static LogicalResult verifyCodes(ContractOp op) {
                zeros = op.getZeros().getType();
     int64_t block = *op.getBlock();
     int64_t columns =
-        packing ? packing.getPanels() * packing.getNr() : op.getColumns();
+        packing ? packing.getPanels() * packing.getNr() : op.getN();
     fits = block > 0 && scales.getElementType().isF32() &&
            zeros.getElementType().isInteger(8) && scales.hasStaticShape() &&
            zeros.hasStaticShape() && scales.getShape() == zeros.getShape() &&
-           scales.getNumElements() ==
-               (op.getDepth() + block - 1) / block * columns;
+           scales.getNumElements() == (op.getK() + block - 1) / block * columns;
   }
   if (!fits)
     return op.emitOpError("expects scales and zeros per block of codes for one "
@@ -392,11 +393,10 @@ LogicalResult PackOp::verify() {
   ShapedType weights = getWeights().getType(), output = getInit().getType();
   int64_t rank = weights.getRank();
   PackingAttr packing = getPacking();
-  int64_t depth = rank < 2 ? 0 : weights.getDimSize(rank - 2);
-  if (rank < 2 || ShapedType::isDynamic(depth) || packing.getGroups() != 1 ||
-      weights.getDimSize(rank - 1) != packing.getColumns() ||
-      depth > packing.getDepth() ||
-      depth + packing.getStep() <= packing.getDepth())
+  int64_t k = rank < 2 ? 0 : weights.getDimSize(rank - 2);
+  if (rank < 2 || ShapedType::isDynamic(k) || packing.getGroups() != 1 ||
+      weights.getDimSize(rank - 1) != packing.getN() || k > packing.getK() ||
+      k + packing.getStep() <= packing.getK())
     return emitOpError("expects matrices for ")
            << packing << ", but got " << weights << " [C1]";
   bool fits = output.getRank() == rank - 1 &&
@@ -452,7 +452,7 @@ LogicalResult ExpandOp::verify() {
   if (!isVector(output) || !output.getElementType().isSignlessInteger(16) ||
       (output.getNumElements() != 16 * filters &&
        output.getNumElements() != 36 * filters))
-    return emitOpError("expects 16 or 36 numbers of i16 for each of ")
+    return emitOpError("expects 16 or 36 points of i16 for each of ")
            << filters << " filters, but got " << output << " [C2]";
   return success();
 }

@@ -27,17 +27,6 @@ namespace ir = onnxquant::onnx;
 static constexpr llvm::StringLiteral samplesName = "onnxq.samples",
                                      wordsName = "onnxq.statistics";
 
-FailureOr<func::FuncOp> onnxquant::findGraph(ModuleOp module) {
-  for (auto entry : module.getOps<ir::EntryPointOp>())
-    if (auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-            entry, entry.getFuncAttr()))
-      return function;
-  auto functions = module.getOps<func::FuncOp>();
-  if (functions.empty() || !llvm::hasSingleElement(functions))
-    return module.emitError("expects one entry point, or one function");
-  return *functions.begin();
-}
-
 static StringRef nodeName(Operation *op) {
   auto name = op->getAttrOfType<StringAttr>(ir::nodeNameAttr);
   return name ? name.getValue() : "";

@@ -1,11 +1,11 @@
-// Gives buffers that loops carry one place each.
+// Gives each buffer that a loop carries one allocation.
 //
 // Enters: bufferized loops, whose iterations make new buffers for what they
 // carry on, and while loops that copy it once more before each iteration.
 // Leaves: a carried buffer of static size is one buffer outside the loop, and
-// an iteration copies into it; those of open size are handed on without a copy.
-// Only buffers that are certainly the loop's own are touched: made in it, or
-// handed from one iteration to the next.
+// an iteration copies into it; those of dynamic size are handed on without a
+// copy. Only buffers that are certainly the loop's own are touched: made in it,
+// or handed from one iteration to the next.
 
 #include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -138,7 +138,7 @@ void CarryInPlace::handOn(Carried &carried) {
   ++numHandedOn;
 }
 
-/// One place outside the loop; the body copies into it.
+/// One allocation outside the loop; the body copies into it.
 void CarryInPlace::settle(Carried &carried, const Sources &sources) {
   if (!isOwned(carried.init->get(), carried.loop))
     carried.init->set(copyInit(carried));
@@ -182,7 +182,7 @@ static memref::AllocOp findCopy(Value handed, BlockArgument argument,
 }
 
 /// The buffers that a while loop carries: each argument of the condition that
-/// goes to the body in its own place, as it is or copied.
+/// goes to the body in its own buffer, as it is or copied.
 static void collect(scf::WhileOp loop, SmallVectorImpl<Carried> &list) {
   scf::ConditionOp condition = loop.getConditionOp();
   scf::YieldOp yield = loop.getYieldOp();

@@ -1,5 +1,5 @@
 // What a microcontroller can't run, by node. Enters: loops over buffers that
-// have places. Leaves: the same, or an error.
+// have offsets. Leaves: the same, or an error.
 
 #include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Transforms/Codegen/Passes.h"

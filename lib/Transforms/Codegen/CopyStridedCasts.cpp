@@ -3,8 +3,8 @@
 // contiguous one unless the types prove it.
 //
 // Bufferization compares strides as it finds them in the types: the open
-// strides of a slice and those of a contiguous buffer of open sizes look alike,
-// and it casts where it would have to copy.
+// strides of a slice and those of a contiguous buffer of dynamic sizes look the
+// same, and it casts where it would have to copy.
 
 #include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

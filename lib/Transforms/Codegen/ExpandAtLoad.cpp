@@ -8,6 +8,7 @@
 #include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "OnnxQuant/Transforms/Codegen/Passes.h"
+#include "Tuning.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -27,8 +28,6 @@ using namespace onnxquant;
 
 /// The memory begins at a page, each part of it at a line of cache.
 static constexpr int64_t pageBytes = 4096, partAlignment = 64;
-/// Memory that is certain to hold a whole large page of most processors.
-static constexpr int64_t leastLarge = 4 << 20;
 /// Linux's advice to use large pages, on all processors.
 static constexpr int64_t adviceOfLargePages = 14;
 
@@ -85,7 +84,7 @@ static void adviseLargePages(ImplicitLocOpBuilder &b, ModuleOp module,
                              Value memory, int64_t bytes) {
   auto target = module->getAttrOfType<DictionaryAttr>(targetAttr);
   auto triple = target ? target.getAs<StringAttr>("triple") : StringAttr();
-  if (bytes < leastLarge || !triple ||
+  if (bytes < tuning::leastLargePageBytes || !triple ||
       !llvm::Triple(triple.getValue()).isOSLinux())
     return;
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -107,13 +106,13 @@ static void adviseLargePages(ImplicitLocOpBuilder &b, ModuleOp module,
   b.setInsertionPoint(branch.thenYield());
   Value address = arith::IndexCastOp::create(
       b, i64, memref::ExtractAlignedPointerAsIndexOp::create(b, memory));
-  auto number = [&](Type type, int64_t value) {
+  auto constant = [&](Type type, int64_t value) {
     return LLVM::ConstantOp::create(b, type, b.getIntegerAttr(type, value));
   };
   LLVM::CallOp::create(b, advise,
                        ValueRange{LLVM::IntToPtrOp::create(b, pointer, address),
-                                  number(i64, bytes / pageBytes * pageBytes),
-                                  number(i32, adviceOfLargePages)});
+                                  constant(i64, bytes / pageBytes * pageBytes),
+                                  constant(i32, adviceOfLargePages)});
 }
 
 static Value viewPart(ImplicitLocOpBuilder &b, Value memory, Type type,
@@ -123,12 +122,13 @@ static Value viewPart(ImplicitLocOpBuilder &b, Value memory, Type type,
                                 ValueRange{});
 }
 
-/// Lets the graph read the results from the memory, equal ones from one place.
+/// Lets the graph read the results from the memory, equal ones from one
+/// address.
 void ExpandAtLoad::readParts(ArrayRef<onnxq::ExpandOp> ops, StringRef memory) {
-  llvm::MapVector<std::tuple<StringAttr, Type, int64_t>, int64_t> places;
+  llvm::MapVector<std::tuple<StringAttr, Type, int64_t>, int64_t> offsets;
   for (onnxq::ExpandOp op : ops) {
     auto type = cast<MemRefType>(op.getInit().getType());
-    auto [it, isNew] = places.try_emplace(
+    auto [it, isNew] = offsets.try_emplace(
         {getSource(op).getNameAttr().getAttr(), type, op.getPanels()}, bytes);
     if (!isNew)
       continue;
@@ -140,7 +140,7 @@ void ExpandAtLoad::readParts(ArrayRef<onnxq::ExpandOp> ops, StringRef memory) {
     Operation *alloc = op.getInit().getDefiningOp();
     ImplicitLocOpBuilder b(alloc->getLoc(), alloc);
     Type type = op.getInit().getType();
-    int64_t offset = places.lookup(
+    int64_t offset = offsets.lookup(
         {getSource(op).getNameAttr().getAttr(), type, op.getPanels()});
     Value all = memref::GetGlobalOp::create(b, memoryType(), memory);
     alloc->replaceAllUsesWith(ValueRange{viewPart(b, all, type, offset)});

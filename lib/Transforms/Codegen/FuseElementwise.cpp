@@ -4,6 +4,7 @@
 
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "OnnxQuant/Transforms/Codegen/Passes.h"
+#include "Tuning.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -20,15 +21,6 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 
-/// Ops that a broadcast may repeat: they cost less than a read from memory.
-static constexpr size_t maxRepeated = 3;
-/// Ops that make a number of a byte: its zero point and scale, and constants.
-static constexpr size_t maxWidening = 6;
-
-/// Ops and operands of one loop. Each fusion copies the body, so that longer
-/// ones take longer to make than they save.
-static constexpr size_t mostOps = 128, mostOperands = 64;
-
 /// Whether a body computes without divisions and functions.
 static bool isPlain(Block &body) {
   return llvm::all_of(body.without_terminator(), [](Operation &inner) {
@@ -41,7 +33,7 @@ static bool isPlain(Block &body) {
 /// Whether computing an element again is nearly free.
 static bool isCheap(linalg::GenericOp op) {
   Block &body = *op.getBody();
-  if (body.getOperations().size() > maxRepeated + 1)
+  if (body.getOperations().size() > tuning::mostRepeatedOps + 1)
     return false;
   return isPlain(body);
 }
@@ -82,7 +74,7 @@ static bool isWidening(linalg::GenericOp op, bool bare) {
       op.getNumReductionLoops() != 0 ||
       !llvm::all_of(op.getIndexingMapsArray(),
                     [](AffineMap map) { return map.isIdentity(); }) ||
-      body.getOperations().size() > maxWidening + 1)
+      body.getOperations().size() > tuning::mostWideningOps + 1)
     return false;
   Type from = getElementTypeOrSelf(op.getDpsInputs()[0]),
        to = getElementTypeOrSelf(op->getResult(0));
@@ -118,10 +110,11 @@ static void repeatWidening(Operation *root, bool bare) {
 
 /// Whether two ops would be too long as one.
 static bool areTooLong(linalg::GenericOp a, linalg::GenericOp b) {
-  return a->getNumOperands() + b->getNumOperands() > mostOperands ||
+  return a->getNumOperands() + b->getNumOperands() >
+             tuning::mostFusedOperands ||
          a.getBody()->getOperations().size() +
                  b.getBody()->getOperations().size() >
-             mostOps;
+             tuning::mostFusedOps;
 }
 
 /// Whether an op makes wide numbers for a reduction, into which it goes.

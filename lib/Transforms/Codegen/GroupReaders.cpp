@@ -7,6 +7,7 @@
 // nothing writes to has no others that matter.
 
 #include "OnnxQuant/Transforms/Codegen/Passes.h"
+#include "Tuning.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -22,12 +23,9 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 
-/// Uses of one tensor that are left as they are.
-static constexpr size_t mostUses = 64;
-
 static bool hasManyUses(Value value) {
   return isa<RankedTensorType>(value.getType()) &&
-         value.hasNUsesOrMore(mostUses + 1);
+         value.hasNUsesOrMore(tuning::mostUsesOfTensor + 1);
 }
 
 /// Uses of a tensor, but for those that pass it on as it is.
@@ -49,7 +47,7 @@ static void groupReaders(OpBuilder &b, Value tensor) {
       /*read_only=*/true);
   Value group;
   for (auto [index, reader] : llvm::enumerate(readers)) {
-    if (index % mostUses == 0)
+    if (index % tuning::mostUsesOfTensor == 0)
       group = bufferization::ToTensorOp::create(b, tensor.getLoc(), type,
                                                 buffer, /*restrict=*/true);
     reader->set(group);

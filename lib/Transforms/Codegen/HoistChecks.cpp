@@ -54,16 +54,16 @@ struct HoistChecks : public onnxquant::impl::HoistChecksBase<HoistChecks> {
       Operation *last = nullptr;
       collect(check.getArg(), block, moved, last);
       moved.insert(check);
-      Operation *place = last;
+      Operation *after = last;
       for (Operation *op : moved) {
-        bool isLate = !place || place->isBeforeInBlock(op);
+        bool isLate = !after || after->isBeforeInBlock(op);
         if (!isLate)
           continue;
-        if (place)
-          op->moveAfter(place);
+        if (after)
+          op->moveAfter(after);
         else
           op->moveBefore(block, block->begin());
-        place = op;
+        after = op;
         numMoved += op == check;
       }
     }

@@ -31,8 +31,8 @@ static void lowerCopy(memref::CopyOp op) {
     SmallVector<Value> zeros(outer, zero), ones(outer, one);
     auto loops = scf::ParallelOp::create(
         b, zeros, ArrayRef(sizes).take_front(outer), ones);
-    for (Value place : loops.getBody()->getArguments())
-      indices.push_back(place);
+    for (Value index : loops.getBody()->getArguments())
+      indices.push_back(index);
     b.setInsertionPointToStart(loops.getBody());
   }
   if (!sizes.empty()) {

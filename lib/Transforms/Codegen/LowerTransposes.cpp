@@ -37,13 +37,13 @@ private:
   SmallVector<Value> inputPosition(ArrayRef<Value> position);
   void copyBlock(ArrayRef<Value> position);
   void copyElement(ArrayRef<Value> position);
-  Value number(int64_t value) {
+  Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   }
   Value after(Value index, int64_t distance) {
-    return distance == 0
-               ? index
-               : arith::AddIOp::create(b, index, number(distance)).getResult();
+    return distance == 0 ? index
+                         : arith::AddIOp::create(b, index, constant(distance))
+                               .getResult();
   }
 
   ImplicitLocOpBuilder b;
@@ -121,7 +121,7 @@ void TransposeWriter::copyBlock(ArrayRef<Value> position) {
 
 void TransposeWriter::write() {
   SmallVector<Value> low, high, ones, steps;
-  Value zero = number(0), one = number(1), size = number(blockSize);
+  Value zero = constant(0), one = constant(1), size = constant(blockSize);
   for (unsigned axis = 0; axis < permutation.size(); ++axis) {
     low.push_back(zero);
     high.push_back(memref::DimOp::create(b, output, axis));

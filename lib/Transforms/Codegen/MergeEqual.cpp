@@ -2,7 +2,7 @@
 // Enters: linalg on tensors. Leaves: the same without repeated computations.
 //
 // CSE hashes an op without its regions: elementwise ops of the same operands
-// would all meet in one place of its table and be compared in pairs. Here an
+// would all meet in one bucket of its table and be compared in pairs. Here an
 // attribute holds the hash of a region while it runs.
 
 #include "OnnxQuant/Transforms/Codegen/Passes.h"

@@ -33,7 +33,7 @@ struct NarrowFloats : public onnxquant::impl::NarrowFloatsBase<NarrowFloats> {
 };
 } // namespace
 
-/// What a number lies between, unless it is NaN.
+/// What a float lies between, unless it is NaN.
 static Bounds boundsOf(Value value, int depth = 0) {
   APFloat number(0.0f);
   if (matchPattern(value, m_ConstantFloat(&number))) {
@@ -61,13 +61,14 @@ static Bounds boundsOf(Value value, int depth = 0) {
   return {};
 }
 
-static Value number(ImplicitLocOpBuilder &b, double value) {
+static Value makeConstant(ImplicitLocOpBuilder &b, double value) {
   return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
 }
 
 /// A sum with 2^23 has no room for fractions: they are rounded half to even.
 static Value roundEven(ImplicitLocOpBuilder &b, Value x) {
-  Value size = math::AbsFOp::create(b, x), large = number(b, integersFrom);
+  Value size = math::AbsFOp::create(b, x),
+        large = makeConstant(b, integersFrom);
   Value rounded =
       arith::SubFOp::create(b, arith::AddFOp::create(b, size, large), large);
   Value isSmall =
@@ -80,7 +81,7 @@ static Value floorOf(ImplicitLocOpBuilder &b, Value x) {
   Value rounded = roundEven(b, x);
   Value isAbove =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, rounded, x);
-  Value less = arith::SubFOp::create(b, rounded, number(b, 1));
+  Value less = arith::SubFOp::create(b, rounded, makeConstant(b, 1));
   return arith::SelectOp::create(b, isAbove, less, rounded);
 }
 

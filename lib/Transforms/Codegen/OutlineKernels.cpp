@@ -1,6 +1,6 @@
 // Moves the work of a graph into functions of its own.
 //
-// Enters: a bufferized graph, before its buffers have places. Leaves: a graph
+// Enters: a bufferized graph, before its buffers have offsets. Leaves: a graph
 // that calls private functions (`onnxq.kernel`), one for each distinct
 // computation. What differs between two uses of one computation - weights,
 // buffers, offsets in a buffer, dynamic dimensions - are arguments.
@@ -9,6 +9,7 @@
 #include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "Outlining.h"
+#include "Tuning.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -22,9 +23,6 @@ namespace onnxquant {
 
 using namespace mlir;
 using namespace onnxquant;
-
-/// Work on fewer elements in a loop isn't worth a call in each iteration.
-static constexpr int64_t fewestInLoop = 1024;
 
 namespace {
 
@@ -102,7 +100,8 @@ static void collectWork(Block &block, bool isInLoop,
                         SmallVectorImpl<Operation *> &work) {
   for (Operation &op : block) {
     std::optional<int64_t> points = countPoints(&op);
-    bool isSmall = isInLoop && points && *points < fewestInLoop;
+    bool isSmall =
+        isInLoop && points && *points < tuning::fewestOutlinedElements;
     if (isWork(&op)) {
       if (!isSmall && !(isInLoop && isPlainLoop(&op)))
         work.push_back(&op);

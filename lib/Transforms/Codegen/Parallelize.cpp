@@ -9,6 +9,7 @@
 #include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "Outlining.h"
+#include "Tuning.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,15 +33,8 @@ namespace onnxquant {
 using namespace mlir;
 using namespace onnxquant;
 
-/// Operations of whole vectors that are worth sharing, some microseconds: what
-/// one processor has written is far from the others.
-static constexpr int64_t fewestOperations = 1 << 15;
-/// What a loop of open size is taken to repeat.
-static constexpr int64_t openTrips = 64;
-/// Products of x86's tiles, and operations of single elements that take as
-/// long.
+/// The prefix of products of AMX tiles.
 static constexpr StringLiteral tileProducts = "llvm.x86.tdp";
-static constexpr int64_t tileOperations = 512;
 
 namespace {
 struct Parallelize : public onnxquant::impl::ParallelizeBase<Parallelize> {
@@ -91,7 +85,7 @@ static int64_t costOf(Block &block) {
         own = std::max(own, vector.getNumElements());
     if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
         call && call.getIntrin().starts_with(tileProducts))
-      own = tileOperations;
+      own = tuning::operationsOfAmxTile;
     for (Region &region : op.getRegions())
       for (Block &inner : region)
         own += costOf(inner);
@@ -99,10 +93,11 @@ static int64_t costOf(Block &block) {
     if (auto loop = dyn_cast<scf::ForOp>(op))
       trips =
           tripsOf(loop.getLowerBound(), loop.getUpperBound(), loop.getStep())
-              .value_or(openTrips);
+              .value_or(tuning::dynamicIterations);
     else if (auto parallel = dyn_cast<scf::ParallelOp>(op))
       for (unsigned axis = 0; axis < parallel.getNumLoops(); ++axis)
-        trips = multiply(trips, tripsOf(parallel, axis).value_or(openTrips));
+        trips = multiply(
+            trips, tripsOf(parallel, axis).value_or(tuning::dynamicIterations));
     cost = std::min(cost + multiply(own, trips), INT64_MAX / 4);
   }
   return cost;
@@ -118,7 +113,7 @@ static unsigned chooseAxis(scf::ParallelOp loop, int64_t threads) {
     if (trips && *trips == 0)
       return axis;
     // What the slowest thread has to do, in equal shares.
-    int64_t count = trips.value_or(openTrips * threads);
+    int64_t count = trips.value_or(tuning::dynamicIterations * threads);
     double share =
         static_cast<double>(llvm::divideCeil(count, threads)) * threads / count;
     if (share < least - 0.03) {
@@ -212,10 +207,10 @@ static void restrictAxis(scf::ParallelOp loop, unsigned axis, Value from,
                          Value to) {
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
   Value low = loop.getLowerBound()[axis], step = loop.getStep()[axis];
-  auto place = [&](Value trip) -> Value {
+  auto indexOf = [&](Value trip) -> Value {
     return arith::AddIOp::create(b, low, arith::MulIOp::create(b, trip, step));
   };
-  Value first = place(from), last = place(to);
+  Value first = indexOf(from), last = indexOf(to);
   loop.getLowerBoundMutable()[axis].set(first);
   loop.getUpperBoundMutable()[axis].set(last);
 }
@@ -287,7 +282,7 @@ void Parallelize::share(scf::ParallelOp loop, SymbolTable &symbols) {
 
 void Parallelize::runOnOperation() {
   ModuleOp module = getOperation();
-  fewest = fewestOperations * getTargetInfo(module).lanes();
+  fewest = tuning::fewestSharedOperations * getTargetInfo(module).lanes();
   SymbolTable symbols(module);
   SmallVector<scf::ParallelOp> loops;
   module.walk([&](scf::ParallelOp loop) {

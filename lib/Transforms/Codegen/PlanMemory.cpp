@@ -7,6 +7,7 @@
 #include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Transforms/Codegen/Passes.h"
 #include "RunContext.h"
+#include "Tuning.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -29,16 +30,10 @@ using namespace onnxquant;
 static constexpr int64_t bufferAlignment = 64;
 /// No machine has more memory for one buffer.
 static constexpr int64_t maxBufferBytes = int64_t(1) << 48;
-/// Results that are worth a place of the caller's, and the most of them: each
-/// is compared with all inputs and outputs before a run.
-static constexpr int64_t leastPlacedBytes = 16 * 1024, mostPlaced = 8;
-
-/// Buffers that are compared with each other to find their places.
-static constexpr size_t mostCompared = 2048;
 
 namespace {
 
-/// A buffer of static size: its place, and the top-level ops between which it
+/// A buffer of static size: its offset, and the top-level ops between which it
 /// is alive.
 struct Slot {
   memref::AllocOp alloc;
@@ -47,8 +42,8 @@ struct Slot {
   int64_t offset = 0;
 };
 
-/// A buffer of open size, and the top-level op behind which nothing reads it;
-/// null if it leaves the run or an iteration.
+/// A buffer of dynamic size, and the top-level op behind which nothing reads
+/// it; null if it leaves the run or an iteration.
 struct OpenBuffer {
   memref::AllocOp alloc;
   Operation *last = nullptr;
@@ -153,7 +148,7 @@ private:
 };
 } // namespace
 
-/// Finds a place for each of many buffers in the order in which they come to
+/// Finds an offset for each of many buffers in the order in which they come to
 /// life: the smallest part that is free then and large enough.
 static int64_t placeInOrder(MutableArrayRef<Slot> slots) {
   std::vector<Slot *> order;
@@ -179,10 +174,11 @@ static int64_t placeInOrder(MutableArrayRef<Slot> slots) {
   return parts.size;
 }
 
-/// Finds the lowest place for each buffer, largest first. Each is compared with
-/// all others, so that graphs of very many are placed in their order instead.
+/// Finds the lowest offset for each buffer, largest first. Each is compared
+/// with all others, so that graphs of very many are placed in their order
+/// instead.
 static int64_t placeSlots(MutableArrayRef<Slot> slots) {
-  if (slots.size() > mostCompared)
+  if (slots.size() > tuning::mostComparedBuffers)
     return placeInOrder(slots);
   std::vector<Slot *> order;
   for (Slot &slot : slots)
@@ -226,13 +222,14 @@ static memref::AllocOp findBuffer(Value value) {
 }
 
 /// Gives large results of their own an argument each for the memory in which
-/// they are computed: the caller's, or their place in the workspace.
+/// they are computed: the caller's, or their offset in the workspace.
 static DenseMap<Operation *, Value> placeResults(func::FuncOp function,
                                                  MutableArrayRef<Slot> slots) {
   Block &body = function.getBody().front();
   DenseMap<Operation *, const Slot *> slotOf;
   for (Slot &slot : slots)
-    if (slot.alloc->getBlock() == &body && slot.bytes >= leastPlacedBytes &&
+    if (slot.alloc->getBlock() == &body &&
+        slot.bytes >= tuning::leastPlacedBytes &&
         slot.alloc.getType().getLayout().isIdentity())
       slotOf[slot.alloc] = &slot;
   SmallVector<memref::AllocOp> results;
@@ -244,8 +241,8 @@ static DenseMap<Operation *, Value> placeResults(func::FuncOp function,
   Type type = body.getArgument(1).getType();
   DenseMap<Operation *, Value> memories;
   SmallVector<int64_t> placed;
-  for (auto [number, alloc] : llvm::enumerate(results)) {
-    if (!alloc || uses[alloc] > 1 || memories.size() == mostPlaced)
+  for (auto [index, alloc] : llvm::enumerate(results)) {
+    if (!alloc || uses[alloc] > 1 || memories.size() == tuning::mostPlaced)
       continue;
     const Slot *slot = slotOf.lookup(alloc);
     if (!slot)
@@ -253,7 +250,7 @@ static DenseMap<Operation *, Value> placeResults(func::FuncOp function,
     unsigned last = function.getNumArguments();
     (void)function.insertArgument(last, type, {}, alloc.getLoc());
     memories[alloc] = body.getArgument(last);
-    placed.append({static_cast<int64_t>(number), slot->offset});
+    placed.append({static_cast<int64_t>(index), slot->offset});
   }
   if (!placed.empty())
     function->setAttr(placedResultsAttr,
@@ -261,7 +258,7 @@ static DenseMap<Operation *, Value> placeResults(func::FuncOp function,
   return memories;
 }
 
-/// The buffers with their nodes, sizes, places and lifetimes.
+/// The buffers with their nodes, sizes, offsets and lifetimes.
 static ArrayAttr describe(Builder b, ArrayRef<Slot> slots) {
   SmallVector<Attribute> list;
   for (const Slot &slot : slots) {

@@ -1,6 +1,6 @@
 // Reduces along contiguous elements in lanes. Enters: loops over buffers.
 // Leaves: the same loops, with a vector loop in front of those that combine one
-// element after the other into one place.
+// element after the other into one accumulator.
 //
 // Lane i takes elements i, i + 16, ...; the lanes are combined by halves, then
 // the elements that are left follow one by one. The order depends on the number
@@ -28,7 +28,7 @@ static constexpr int64_t fewest = 2 * lanes;
 
 namespace {
 
-/// A loop of the form `place = combine(place, f(element))`.
+/// A loop of the form `acc = combine(acc, f(element))`.
 struct Reduction {
   scf::ForOp loop;
   memref::LoadOp before;
@@ -78,7 +78,7 @@ static bool isContiguous(scf::ForOp loop, memref::LoadOp load) {
 static TypedAttr neutralOf(Operation *op) {
   Type type = op->getNumResults() ? op->getResult(0).getType() : Type();
   OpBuilder b(op->getContext());
-  auto number = [&](const APFloat &value) -> TypedAttr {
+  auto constant = [&](const APFloat &value) -> TypedAttr {
     return b.getFloatAttr(type, value);
   };
   auto integer = [&](const APInt &value) -> TypedAttr {
@@ -87,13 +87,13 @@ static TypedAttr neutralOf(Operation *op) {
   if (auto floating = dyn_cast_if_present<FloatType>(type)) {
     const llvm::fltSemantics &semantics = floating.getFloatSemantics();
     if (isa<arith::AddFOp>(op))
-      return number(APFloat::getZero(semantics, /*Negative=*/true));
+      return constant(APFloat::getZero(semantics, /*Negative=*/true));
     if (isa<arith::MulFOp>(op))
-      return number(APFloat::getOne(semantics));
+      return constant(APFloat::getOne(semantics));
     if (isa<arith::MaximumFOp>(op))
-      return number(APFloat::getInf(semantics, /*Negative=*/true));
+      return constant(APFloat::getInf(semantics, /*Negative=*/true));
     if (isa<arith::MinimumFOp>(op))
-      return number(APFloat::getInf(semantics));
+      return constant(APFloat::getInf(semantics));
     return {};
   }
   if (!type || !type.isInteger())

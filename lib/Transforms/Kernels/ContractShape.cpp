@@ -13,8 +13,8 @@ ContractShape kernels::getContractShape(onnxq::ContractOp op) {
     rows = rows.take_back(1);
   if (!ShapedType::isDynamicShape(rows))
     shape.m = ShapedType::getNumElements(rows);
-  shape.n = op.getColumns();
-  shape.k = op.getDepth();
+  shape.n = op.getN();
+  shape.k = op.getK();
   shape.groups = op.getGroups();
   shape.channels = op.getChannels();
   if (shape.groups == 1 && !op.getKernel().empty() &&

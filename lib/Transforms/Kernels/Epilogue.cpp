@@ -23,7 +23,7 @@ static bool hasLongFunction(Region &epilogue) {
       .wasInterrupted();
 }
 
-/// Columns that are narrowed to bytes at once.
+/// Columns that are narrowed to 8 bits at once.
 static int64_t getJoinedLanes(onnxq::ContractOp op, const TargetInfo &target) {
   if (!target.hasAVX2)
     return 0;
@@ -64,7 +64,7 @@ Epilogue::Epilogue(ImplicitGemm &gemm, const TargetInfo &target, int64_t lanes,
     takeBias();
 }
 
-/// A number per column that the region adds to the accumulator first is what
+/// A value per column that the region adds to the accumulator first is what
 /// accumulators begin with.
 void Epilogue::takeBias() {
   Block &block = gemm.op.getEpilogue().front();
@@ -77,14 +77,14 @@ void Epilogue::takeBias() {
                                                               : add.getLhs());
   if (!argument || argument == sum || argument.getOwner() != &block)
     return;
-  unsigned number = argument.getArgNumber() - 1;
-  AffineMap map = gemm.operandMaps[number];
+  unsigned index = argument.getArgNumber() - 1;
+  AffineMap map = gemm.operandMaps[index];
   AffineExpr last = b.getAffineDimExpr(gemm.output.rank() - 1);
   if (map.getNumResults() != 1 || map.getResult(0) != last)
     return;
   add.getResult().replaceAllUsesWith(sum);
   add.erase();
-  bias = number;
+  bias = index;
 }
 
 SmallVector<Value> Epilogue::start(const Tile &tile) {
@@ -116,10 +116,10 @@ void Epilogue::prefetch(const Tile &tile, ArrayRef<RowIndices> rows) {
 }
 
 /// An operand's elements for a vector of columns.
-Value Epilogue::loadOperand(size_t number, ArrayRef<Value> indices,
-                            Value column, int64_t width, int64_t valid) {
-  const FlatBuffer &operand = gemm.epilogueOperands[number];
-  AffineMap map = gemm.operandMaps[number];
+Value Epilogue::loadOperand(size_t index, ArrayRef<Value> indices, Value column,
+                            int64_t width, int64_t valid) {
+  const FlatBuffer &operand = gemm.epilogueOperands[index];
+  AffineMap map = gemm.operandMaps[index];
   Value at = gemm.getRowOffset(operand, map, indices);
   unsigned last = gemm.output.rank() - 1;
   std::optional<unsigned> found =
@@ -153,7 +153,7 @@ void Epilogue::storeRow(const Tile &tile, const RowIndices &indices,
     for (size_t i = 0; i < gemm.epilogueOperands.size(); ++i)
       arguments.push_back(loadOperand(i, indices, column, width, valid));
     Value value = b.repeatOnVectors(gemm.op.getEpilogue(), arguments, width,
-                                    rounded ? rounded->number : Value());
+                                    rounded ? rounded->value : Value());
     if (rounded)
       value = emitRounded(b, *rounded, value);
     b.storeVector(value, gemm.output.memory, b.add(at, column), valid);
@@ -173,9 +173,9 @@ void Epilogue::storeTogether(const Tile &tile, ArrayRef<RowIndices> rows,
       parts.push_back(loadOperand(i, indices, column, width, tile.columns));
     arguments.push_back(b.concat(parts));
   }
-  Value bytes = emitRounded(b, *rounded,
-                            b.repeatOnVectors(gemm.op.getEpilogue(), arguments,
-                                              all, rounded->number));
+  Value bytes = emitRounded(
+      b, *rounded,
+      b.repeatOnVectors(gemm.op.getEpilogue(), arguments, all, rounded->value));
   AffineMap identity = b.getMultiDimIdentityMap(gemm.output.rank());
   for (auto [row, indices] : llvm::enumerate(rows)) {
     Value part = rows.size() == 1

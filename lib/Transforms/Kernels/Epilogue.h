@@ -35,7 +35,7 @@ public:
 
 private:
   void takeBias();
-  mlir::Value loadOperand(size_t number, llvm::ArrayRef<mlir::Value> indices,
+  mlir::Value loadOperand(size_t index, llvm::ArrayRef<mlir::Value> indices,
                           mlir::Value column, int64_t width, int64_t valid);
   void storeRow(const Tile &tile, const RowIndices &indices,
                 llvm::ArrayRef<mlir::Value> accumulators);

@@ -43,21 +43,21 @@ static Value makeScalar(OpBuilder &b, Location loc, TypedAttr constant) {
 int64_t kernels::foldConstantExtras(onnxq::KernelOpInterface kernel) {
   Block &epilogue = kernel.getEpilogue().front();
   OpBuilder b(kernel);
-  SmallVector<Attribute> maps(kernel.getExtraMaps().getValue());
+  SmallVector<Attribute> maps(kernel.getEpilogueMaps().getValue());
   int64_t folded = 0;
-  for (size_t i = kernel.getExtras().size(); i-- > 0;) {
+  for (size_t i = kernel.getEpilogueOperands().size(); i-- > 0;) {
     BlockArgument argument = epilogue.getArgument(i + 1);
-    TypedAttr constant = getOnlyElement(kernel.getExtras()[i]);
+    TypedAttr constant = getOnlyElement(kernel.getEpilogueOperands()[i]);
     if (!constant || constant.getType() != argument.getType())
       continue;
     argument.replaceAllUsesWith(makeScalar(b, kernel.getLoc(), constant));
     epilogue.eraseArgument(i + 1);
-    kernel.getExtrasMutable().erase(i);
+    kernel.getEpilogueOperandsMutable().erase(i);
     maps.erase(maps.begin() + i);
     ++folded;
   }
   if (folded)
-    kernel.setExtraMapsAttr(b.getArrayAttr(maps));
+    kernel.setEpilogueMapsAttr(b.getArrayAttr(maps));
   return folded;
 }
 

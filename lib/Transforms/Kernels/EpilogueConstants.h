@@ -8,8 +8,8 @@
 
 namespace onnxquant::kernels {
 
-/// Puts constants into the place of a kernel's extras whose elements are all
-/// the same; tells how many.
+/// Replaces a kernel's epilogue operands by constants where their elements are
+/// all the same; tells how many.
 int64_t foldConstantExtras(onnxq::KernelOpInterface kernel);
 /// The same for the inputs of an elementwise op, which stay operands.
 int64_t foldConstantInputs(mlir::linalg::GenericOp generic);

@@ -7,12 +7,12 @@
 // with a scale and a zero point per block of k and column. Differences are
 // exact, products are taken in the order of FloatFma.cpp within a block. Codes
 // of four bits are two to a byte: columns j and j + nr / 2 of a row, so that a
-// mask and a shift give two vectors. Where all zero points are one number,
+// mask and a shift give two vectors. Where all zero points are equal,
 // codes of eight bits are stored without it, and AVX-512 looks differences up
 // in a register of 16.
 
 #include "MicroKernels.h"
-#include "PackIntegers.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "RegisterTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -57,7 +57,7 @@ private:
   struct Block {
     SmallVector<Value> scales, zeros;
   };
-  Block loadBlock(ImplicitGemm &gemm, const Tile &tile, Value number) const;
+  Block loadBlock(ImplicitGemm &gemm, const Tile &tile, Value index) const;
 
   bool hasFMA;
   /// Codes of eight bits, and whether those of four are looked up.
@@ -89,22 +89,22 @@ SmallVector<Value> FloatCodes::loadB(KernelBuilder &b, Value memory,
   size_t half = nr / lanes / 2;
   auto floats = VectorType::get(lanes, b.getF32Type());
   auto wide = VectorType::get(lanes, b.getI32Type());
-  auto constant = [&](int32_t number) -> Value {
+  auto constant = [&](int32_t index) -> Value {
     return arith::ConstantOp::create(
-        b, DenseElementsAttr::get(wide, b.getI32IntegerAttr(number)));
+        b, DenseElementsAttr::get(wide, b.getI32IntegerAttr(index)));
   };
-  auto load = [&](size_t number) {
-    return b.loadVector(memory, b.add(offset, number * lanes), lanes, lanes,
+  auto load = [&](size_t index) {
+    return b.loadVector(memory, b.add(offset, index * lanes), lanes, lanes,
                         b.getI8Type());
   };
   SmallVector<Value> vectors(block.scales.size());
-  auto subtract = [&](Value code, size_t number) -> Value {
+  auto subtract = [&](Value code, size_t index) -> Value {
     Value real = arith::SIToFPOp::create(b, floats, code);
     Value zero = commonZero
                      ? arith::ConstantOp::create(
                            b, DenseElementsAttr::get(
                                   floats, static_cast<float>(*commonZero)))
-                     : block.zeros[number];
+                     : block.zeros[index];
     return arith::SubFOp::create(b, real, zero);
   };
   if (isWide) {
@@ -125,22 +125,22 @@ SmallVector<Value> FloatCodes::loadB(KernelBuilder &b, Value memory,
   }
   for (size_t j = 0; j < std::min(half, vectors.size()); ++j) {
     Value both = arith::ExtUIOp::create(b, wide, load(j));
-    for (size_t number : {j, j + half}) {
-      if (number >= vectors.size())
+    for (size_t index : {j, j + half}) {
+      if (index >= vectors.size())
         continue;
-      bool isLow = number == j;
+      bool isLow = index == j;
       Value code =
           isLow ? both : Value(arith::ShRUIOp::create(b, both, constant(4)));
       if (table) {
         // Only the low four bits of an index count.
-        vectors[number] =
+        vectors[index] =
             callIntrinsic(b, b.getLoc(), "llvm.x86.avx512.permvar.sf.512",
                           floats, {table, code});
         continue;
       }
       if (isLow)
         code = arith::AndIOp::create(b, code, constant(15));
-      vectors[number] = subtract(code, number);
+      vectors[index] = subtract(code, index);
     }
   }
   return vectors;
@@ -154,10 +154,10 @@ void FloatCodes::product(KernelBuilder &b, MutableArrayRef<Value> accumulators,
 }
 
 FloatCodes::Block FloatCodes::loadBlock(ImplicitGemm &gemm, const Tile &tile,
-                                        Value number) const {
+                                        Value index) const {
   KernelBuilder &b = gemm.b;
-  int64_t blocks = llvm::divideCeil(gemm.packing.getDepth(), kOfBlock);
-  Value first = b.mul(b.add(b.mul(tile.panel, blocks), number), nr);
+  int64_t blocks = llvm::divideCeil(gemm.packing.getK(), kOfBlock);
+  Value first = b.mul(b.add(b.mul(tile.panel, blocks), index), nr);
   Block loaded;
   auto floats = VectorType::get(lanes, b.getF32Type());
   auto wide = VectorType::get(lanes, b.getI32Type());
@@ -178,10 +178,10 @@ SmallVector<Value> FloatCodes::addRun(ImplicitGemm &gemm, const KRun &run,
                                       ValueRange accumulators,
                                       PanelPrefetch &prefetch) const {
   KernelBuilder &b = gemm.b;
-  auto addBlock = [&](Value number, int64_t length, ValueRange values) {
+  auto addBlock = [&](Value index, int64_t length, ValueRange values) {
     FloatCodes kernel(*this);
-    kernel.block = loadBlock(gemm, run.tile, number);
-    Value first = b.mul(number, kOfBlock);
+    kernel.block = loadBlock(gemm, run.tile, index);
+    Value first = b.mul(index, kOfBlock);
     SmallVector<RowPointer> rows(run.rows);
     for (RowPointer &row : rows)
       row.offset = b.add(row.offset, first);

@@ -59,8 +59,8 @@ KLoop FloatFma::getLoop(int64_t length) const {
   int64_t steps = tuning::unrolledSteps;
   if (loadsAhead && length >= 2 * tuning::inOrderSteps)
     steps = tuning::inOrderSteps;
-  // Short runs in few turns; but LLVM takes one row after the other where much
-  // is written out.
+  // Short runs in few iterations; but LLVM takes one row after the other where
+  // much is written out.
   else if (length <= tuning::writtenSteps)
     steps = length;
   else if (length <= tuning::shortRun)

@@ -8,7 +8,7 @@
 //   requantize(x / s)               two products (ReciprocalScale.h)
 
 #include "EpilogueConstants.h"
-#include "NumberBounds.h"
+#include "FloatBounds.h"
 #include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "OnnxQuant/Transforms/Kernels/Passes.h"
@@ -29,7 +29,7 @@ using namespace mlir;
 using namespace onnxquant;
 using onnxq::RequantizeOp;
 
-/// Magnitudes of stored numbers less a zero point.
+/// Magnitudes of quantized values less a zero point.
 static constexpr int64_t largestDifference = 65535;
 /// Magnitudes below are converted to integers without overflow.
 static constexpr double largestWhole = 2147483520.0;
@@ -59,11 +59,11 @@ static std::optional<float> readScale(Value value) {
 }
 
 //===----------------------------------------------------------------------===//
-// Dequantized numbers
+// Dequantized values
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A stored number less a zero point, as an integer.
+/// A quantized value less its zero point, as an integer.
 struct Difference {
   Value stored;
   bool isUnsigned;
@@ -114,19 +114,19 @@ static Value keepFloat(arith::SIToFPOp op) {
                               upper - zero);
 }
 
-/// Whether a float is a stored number less a zero point.
-static bool isDifference(Value number) {
-  if (auto convert = number.getDefiningOp<arith::SIToFPOp>())
+/// Whether a float is a quantized value less its zero point.
+static bool isDifference(Value value) {
+  if (auto convert = value.getDefiningOp<arith::SIToFPOp>())
     return convert.getType().isF32() && matchDifference(convert.getIn());
-  return number.getDefiningOp<RequantizeOp>() != nullptr;
+  return value.getDefiningOp<RequantizeOp>() != nullptr;
 }
 
 //===----------------------------------------------------------------------===//
 // Requantized again
 //===----------------------------------------------------------------------===//
 
-/// n * s / s differs from n by less than a half, if n is no larger than stored
-/// numbers are.
+/// n * s / s differs from n by less than a half, if n is no larger than
+/// quantized values are.
 static bool cancelScale(RequantizeOp op) {
   auto divide = op.getValue().getDefiningOp<arith::DivFOp>();
   auto multiply =
@@ -166,10 +166,10 @@ static bool merge(RequantizeOp op) {
   return true;
 }
 
-/// Requantizing keeps the order of numbers, so that a maximum or minimum with a
+/// Requantizing keeps the order of values, so that a maximum or minimum with a
 /// constant before it is a bound. NaN becomes the lower one: where a maximum
 /// raises that, there must be none.
-static bool takeBound(RequantizeOp op, kernels::NumberBounds &numbers) {
+static bool takeBound(RequantizeOp op, kernels::FloatBounds &bounds) {
   auto divide = op.getValue().getDefiningOp<arith::DivFOp>();
   Operation *clamp = (divide ? divide.getLhs() : op.getValue()).getDefiningOp();
   if (!isa_and_present<arith::MaximumFOp, arith::MinimumFOp>(clamp) ||
@@ -188,7 +188,7 @@ static bool takeBound(RequantizeOp op, kernels::NumberBounds &numbers) {
       rounded, static_cast<double>(lower), static_cast<double>(upper)));
   Value x = clamp->getOperand(0);
   bool isMax = isa<arith::MaximumFOp>(clamp);
-  if (isMax && bound != lower && !numbers.get(x))
+  if (isMax && bound != lower && !bounds.get(x))
     return false;
   if (divide) {
     ImplicitLocOpBuilder b(op.getLoc(), op);
@@ -203,7 +203,7 @@ static bool takeBound(RequantizeOp op, kernels::NumberBounds &numbers) {
 // Numbers
 //===----------------------------------------------------------------------===//
 
-/// A maximum or minimum of a number with a constant by comparing, which is one
+/// A maximum or minimum of a value with a constant by comparing, which is one
 /// instruction on many processors. Zeros of either sign must stay what they
 /// are.
 static Value compareInstead(Operation *op) {
@@ -221,21 +221,21 @@ static Value compareInstead(Operation *op) {
   return arith::SelectOp::create(b, isInside, x, limit);
 }
 
-/// Maxima and minima of what is proved to be a number.
+/// Maxima and minima of what is proved not to be NaN.
 static void compareNumbers(Block &block) {
-  kernels::NumberBounds numbers;
+  kernels::FloatBounds bounds;
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
     if (isa<arith::MaximumFOp, arith::MinimumFOp>(op) &&
-        numbers.get(op.getOperand(0)))
+        bounds.get(op.getOperand(0)))
       if (Value value = compareInstead(&op))
         op.replaceAllUsesWith(ValueRange(value));
 }
 
 /// Marks what is proved to fit 32 bits, while the constants are at hand.
 static void markSmall(Block &block) {
-  kernels::NumberBounds numbers;
+  kernels::FloatBounds bounds;
   for (auto op : block.getOps<RequantizeOp>()) {
-    std::optional<double> bound = numbers.getScaled(op);
+    std::optional<double> bound = bounds.getScaled(op);
     if (bound && *bound < largestWhole)
       op.setFitsI32(true);
   }
@@ -275,13 +275,13 @@ private:
 
 void FoldRequantize::fold(Block &block) {
   for (auto op : llvm::make_early_inc_range(block.getOps<arith::SIToFPOp>()))
-    if (Value number = keepFloat(op)) {
-      op.replaceAllUsesWith(number);
+    if (Value value = keepFloat(op)) {
+      op.replaceAllUsesWith(value);
       ++numKept;
     }
   for (auto op : llvm::make_early_inc_range(block.getOps<RequantizeOp>())) {
-    kernels::NumberBounds numbers;
-    while (takeBound(op, numbers))
+    kernels::FloatBounds bounds;
+    while (takeBound(op, bounds))
       ++numBounds;
     cancelScale(op);
     numMerged += merge(op);

@@ -6,6 +6,7 @@
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "OnnxQuant/Support/TargetInfo.h"
 #include "OnnxQuant/Transforms/Kernels/Passes.h"
+#include "Tuning.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
@@ -19,9 +20,6 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::onnxq;
 
-/// More ops than these don't pay: their values leave the registers.
-static constexpr size_t maxEpilogueOps = 64;
-
 /// The op that may go into the epilogue: the only reader of the kernel's
 /// result, which computes an element of its own from each.
 static linalg::GenericOp getReader(Value result) {
@@ -33,7 +31,8 @@ static linalg::GenericOp getReader(Value result) {
       reader.hasIndexSemantics() ||
       !reader.getIndexingMapsArray().back().isIdentity() ||
       !reader.getBody()->getArguments().back().use_empty() ||
-      reader.getBody()->getOperations().size() > maxEpilogueOps ||
+      reader.getBody()->getOperations().size() >
+          kernels::tuning::mostEpilogueOps ||
       !isElementwise(reader.getRegion()))
     return {};
   for (OpOperand &operand : reader->getOpOperands()) {
@@ -47,13 +46,13 @@ static linalg::GenericOp getReader(Value result) {
 }
 
 /// Appends the reader's computation to the epilogue, in which its inputs are
-/// the arguments from `firstExtra` on.
+/// the arguments from `firstOperand` on.
 static void appendBody(RewriterBase &rewriter, Block &epilogue,
                        linalg::GenericOp reader, Value result,
-                       unsigned firstExtra) {
+                       unsigned firstOperand) {
   auto yield = cast<YieldOp>(epilogue.getTerminator());
   IRMapping mapping;
-  unsigned next = firstExtra;
+  unsigned next = firstOperand;
   for (OpOperand *input : reader.getDpsInputOperands())
     mapping.map(reader.getMatchingBlockArgument(input),
                 input->get() == result ? yield.getValue()
@@ -71,18 +70,19 @@ static void appendBody(RewriterBase &rewriter, Block &epilogue,
 /// Adds the reader of `result` to a kernel's epilogue.
 static void append(RewriterBase &rewriter, KernelOpInterface fused,
                    linalg::GenericOp reader, Value result) {
-  unsigned firstExtra = fused.getExtras().size() + 1;
-  SmallVector<Attribute> maps(fused.getExtraMaps().getValue());
+  unsigned firstOperand = fused.getEpilogueOperands().size() + 1;
+  SmallVector<Attribute> maps(fused.getEpilogueMaps().getValue());
   for (OpOperand *input : reader.getDpsInputOperands()) {
     if (input->get() == result)
       continue;
-    fused.getExtrasMutable().append(input->get());
+    fused.getEpilogueOperandsMutable().append(input->get());
     maps.push_back(AffineMapAttr::get(reader.getMatchingIndexingMap(input)));
     fused.getEpilogue().front().addArgument(
         reader.getMatchingBlockArgument(input).getType(), reader.getLoc());
   }
-  fused.setExtraMapsAttr(rewriter.getArrayAttr(maps));
-  appendBody(rewriter, fused.getEpilogue().front(), reader, result, firstExtra);
+  fused.setEpilogueMapsAttr(rewriter.getArrayAttr(maps));
+  appendBody(rewriter, fused.getEpilogue().front(), reader, result,
+             firstOperand);
 }
 
 /// The kernel with its reader in its epilogue.

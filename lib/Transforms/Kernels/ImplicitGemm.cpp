@@ -19,10 +19,10 @@ ImplicitGemm::ImplicitGemm(onnxq::ContractOp op)
       isPacked(packing.getKind() != onnxq::PackingKind::Rows),
       batches(op.getBatched() ? output.rank() - 2 : 0), loopDims(spatial),
       run(channels) {
-  for (Value operand : op.getExtras())
+  for (Value operand : op.getEpilogueOperands())
     epilogueOperands.push_back(b.flatten(operand));
   bool isInt4 =
-      packing.getHalves() || packing.getKind() == onnxq::PackingKind::Codes;
+      packing.getInt4() || packing.getKind() == onnxq::PackingKind::Codes;
   stepOfB = isPacked ? b.index(packing.getNr() / (isInt4 ? 2 : 1))
                      : weights.strides[weights.rank() - 2];
   m = b.index(1);
@@ -173,7 +173,7 @@ Value ImplicitGemm::getPanel(const Tile &tile) {
 }
 
 Value ImplicitGemm::getFirstColumn(const Tile &tile) {
-  return b.add(b.mul(tile.group, packing.getColumns()),
+  return b.add(b.mul(tile.group, packing.getN()),
                b.mul(tile.panel, packing.getNr()));
 }
 

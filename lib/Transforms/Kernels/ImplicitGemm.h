@@ -56,7 +56,7 @@ public:
   mlir::Value getRowOffset(const FlatBuffer &buffer, mlir::AffineMap map,
                            llvm::ArrayRef<mlir::Value> indices);
 
-  /// Loops over the runs of k; `body` gets a run's number, where the rows'
+  /// Loops over the runs of k; `body` gets a run's index, where the rows'
   /// elements of it are, and what the loops carry.
   using RunBody = std::function<llvm::SmallVector<mlir::Value>(
       mlir::Value, llvm::ArrayRef<RowPointer>, mlir::ValueRange)>;

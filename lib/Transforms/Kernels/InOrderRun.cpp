@@ -5,10 +5,10 @@
 // registers of its own: no instruction waits for a load that was just issued.
 // The loop leaves out the last products, which have nothing to load.
 //
-// B and each row of A have a pointer that moves on once per turn, and all loads
-// are a constant away from it. LLVM finds other forms of the same addresses,
-// with an addition before many a load, so it is kept from seeing where the
-// pointers come from.
+// B and each row of A have a pointer that moves on once per iteration, and all
+// loads are a constant away from it. LLVM finds other forms of the same
+// addresses, with an addition before many a load, so it is kept from seeing
+// where the pointers come from.
 
 #include "InOrderRun.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -38,7 +38,7 @@ public:
       loaded.push_back(b.loadBehind(row, element, k, element));
     return loaded;
   }
-  /// LLVM would move a plain load to where it is used, into the next turn.
+  /// LLVM would move a plain load to where it is used, into the next iteration.
   SmallVector<Value> freeze(ArrayRef<Value> values) {
     return llvm::map_to_vector(values, [&](Value value) -> Value {
       return LLVM::FreezeOp::create(b, value);
@@ -97,26 +97,27 @@ SmallVector<Value> kernels::addRunInOrder(ImplicitGemm &gemm, const KRun &run,
     pointers.assign(all.drop_front(numSums + numLoaded));
     carried.truncate(numSums);
   };
-  int64_t turns = (run.length - 1) / steps;
-  if (turns > 0)
-    carried = b.loop(b.index(turns), carried, [&](Value i, ValueRange values) {
-      carried.assign(values.begin(), values.end());
-      split();
-      prefetch.onTurn(i);
-      for (int64_t k = 1; k <= steps; ++k) {
-        SmallVector<Value> after = loads.load(pointers, k);
-        if (k == steps)
-          after = loads.freeze(after);
-        addLoaded(carried, loaded);
-        loaded = after;
-      }
-      carried.append(loaded);
-      carried.append(loads.advance(pointers, steps));
-      return carried;
-    });
-  prefetch.onTurn(b.index(turns));
+  int64_t iterations = (run.length - 1) / steps;
+  if (iterations > 0)
+    carried =
+        b.loop(b.index(iterations), carried, [&](Value i, ValueRange values) {
+          carried.assign(values.begin(), values.end());
+          split();
+          prefetch.onIteration(i);
+          for (int64_t k = 1; k <= steps; ++k) {
+            SmallVector<Value> after = loads.load(pointers, k);
+            if (k == steps)
+              after = loads.freeze(after);
+            addLoaded(carried, loaded);
+            loaded = after;
+          }
+          carried.append(loaded);
+          carried.append(loads.advance(pointers, steps));
+          return carried;
+        });
+  prefetch.onIteration(b.index(iterations));
   split();
-  int64_t rest = run.length - turns * steps;
+  int64_t rest = run.length - iterations * steps;
   for (int64_t k = 1; k <= rest; ++k) {
     SmallVector<Value> after;
     if (k < rest)

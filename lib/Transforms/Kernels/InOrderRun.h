@@ -14,9 +14,9 @@ using AddStep = llvm::function_ref<void(llvm::MutableArrayRef<mlir::Value>,
                                         llvm::ArrayRef<mlir::Value>,
                                         llvm::ArrayRef<mlir::Value>)>;
 
-/// Adds the products of a run, `steps` of one element of k per turn, each with
-/// what is loaded before the products in front of it. B's vectors are of type
-/// `vector` in memory.
+/// Adds the products of a run, `steps` of one element of k per iteration, each
+/// with what is loaded before the products in front of it. B's vectors are of
+/// type `vector` in memory.
 llvm::SmallVector<mlir::Value>
 addRunInOrder(ImplicitGemm &gemm, const KRun &run, int64_t steps,
               mlir::VectorType vector, mlir::ValueRange accumulators,

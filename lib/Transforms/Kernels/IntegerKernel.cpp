@@ -58,9 +58,9 @@ static Value unpackInt4(KernelBuilder &b, Value bytes) {
   auto half = cast<VectorType>(bytes.getType());
   int64_t count = 2 * half.getNumElements();
   auto whole = VectorType::get(count, b.getI8Type());
-  auto constant = [&](VectorType type, int8_t number) -> Value {
+  auto constant = [&](VectorType type, int8_t value) -> Value {
     return arith::ConstantOp::create(
-        b, DenseElementsAttr::get(type, b.getI8IntegerAttr(number)));
+        b, DenseElementsAttr::get(type, b.getI8IntegerAttr(value)));
   };
   Value low = arith::AndIOp::create(b, bytes, constant(half, 15));
   Value high = arith::ShRUIOp::create(b, bytes, constant(half, 4));

@@ -81,9 +81,9 @@ void KBlockedGrid::emit(int64_t rows, Value panels, Value firstPanel,
   b.grid({b.index(gemm.packing.getGroups()), rowBlocks, panelBlocks},
          [&](ArrayRef<Value> at) {
            Value first = b.mul(at[2], panelsOfBlock);
-           Value number = b.min(b.index(panelsOfBlock), b.sub(panels, first));
+           Value count = b.min(b.index(panelsOfBlock), b.sub(panels, first));
            emitBlock(at[0], tiles, b.mul(at[1], tilesOfBlock),
-                     b.add(firstPanel, first), number, columns);
+                     b.add(firstPanel, first), count, columns);
          });
 }
 
@@ -97,20 +97,14 @@ void KBlockedGrid::emitBlock(Value group, const RowTiles &tiles,
   int64_t most = KernelBuilder::known(tilesOfBlock)
                      .value_or(tuning::mostRowsOfBlock / tiles.rows);
   // The last block may have fewer tiles.
-  Value number = b.min(tilesOfBlock, b.sub(tiles.count, firstTile));
+  Value numTiles = b.min(tilesOfBlock, b.sub(tiles.count, firstTile));
   tileFloats = tiles.rows * columns;
   auto type =
       MemRefType::get(panelsOfBlock * most * tileFloats, gemm.accumulatorType);
   scratch = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64));
-  auto repeat = [&](Value count, function_ref<void(Value)> body) {
-    b.loop(count, {}, [&](Value i, ValueRange) {
-      body(i);
-      return SmallVector<Value>();
-    });
-  };
-  repeat(b.index(blocks->count), [&](Value block) {
-    repeat(panels, [&](Value panel) {
-      repeat(number, [&](Value i) {
+  b.repeat(b.index(blocks->count), [&](Value block) {
+    b.repeat(panels, [&](Value panel) {
+      b.repeat(numTiles, [&](Value i) {
         Tile tile = {{}, group, b.add(firstPanel, panel), {}, 0, columns};
         Value kept = b.add(b.mul(panel, most), i);
         prefetchNext(tile, block, b.add(panel, 1), panels, i);
@@ -128,7 +122,7 @@ void KBlockedGrid::emitBlock(Value group, const RowTiles &tiles,
 /// Prefetches a share of what comes after a block and panel of B:
 /// the next panel's, or the first panel's of the next block.
 void KBlockedGrid::prefetchNext(const Tile &tile, Value block, Value nextPanel,
-                                Value panels, Value number) {
+                                Value panels, Value index) {
   int64_t floats = blocks->runs * blocks->length * gemm.packing.getNr();
   Value here = b.add(gemm.getPanel(tile), b.mul(block, floats));
   Value isLast = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq,
@@ -136,8 +130,8 @@ void KBlockedGrid::prefetchNext(const Tile &tile, Value block, Value nextPanel,
   Value back = b.sub(b.index(floats), b.mul(b.sub(panels, b.index(1)),
                                             gemm.packing.getPanelSize()));
   Value step = b.select(isLast, back, b.index(gemm.packing.getPanelSize()));
-  prefetch.plan(b.add(here, step), floats, number, tilesOfBlock, blocks->runs,
-                kernel.countTurns(blocks->length));
+  prefetch.plan(b.add(here, step), floats, index, tilesOfBlock, blocks->runs,
+                kernel.countIterations(blocks->length));
 }
 
 /// What a block of k adds to a tile; the last one completes it.
@@ -145,9 +139,9 @@ void KBlockedGrid::emitPart(const Tile &tile, Value block, Value kept) {
   int64_t lanes = kernel.getLanes();
   int64_t vectors = llvm::divideCeil(tile.columns, lanes);
   int64_t count = tile.rows * vectors;
-  auto isAt = [&](int64_t number) {
+  auto isAt = [&](int64_t index) {
     return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, block,
-                                         b.index(number));
+                                         b.index(index));
   };
   auto getOffset = [&](int64_t i) { return b.add(kept, i * lanes); };
   SmallVector<RowIndices> rows = gemm.getRowIndices(tile);

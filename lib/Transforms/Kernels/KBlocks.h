@@ -28,7 +28,7 @@ private:
                  mlir::Value firstTile, mlir::Value firstPanel,
                  mlir::Value panels, int64_t columns);
   void prefetchNext(const Tile &tile, mlir::Value block, mlir::Value nextPanel,
-                    mlir::Value panels, mlir::Value number);
+                    mlir::Value panels, mlir::Value index);
   void emitPart(const Tile &tile, mlir::Value block, mlir::Value kept);
   llvm::SmallVector<mlir::Value> addBlock(const Tile &tile,
                                           llvm::ArrayRef<RowIndices> rows,

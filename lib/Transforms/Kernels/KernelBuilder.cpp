@@ -77,6 +77,13 @@ KernelBuilder::loop(Value count, ValueRange carried,
   return SmallVector<Value>(loop.getResults());
 }
 
+void KernelBuilder::repeat(Value count, function_ref<void(Value)> body) {
+  loop(count, {}, [&](Value i, ValueRange) {
+    body(i);
+    return SmallVector<Value>();
+  });
+}
+
 void KernelBuilder::grid(ArrayRef<Value> counts,
                          function_ref<void(ArrayRef<Value>)> body) {
   SmallVector<Value> lower, upper, steps;
@@ -164,8 +171,8 @@ Value KernelBuilder::castBuffer(Value memory, MemRefType type) {
   return createOrFold<memref::CastOp>(type, memory);
 }
 
-Value KernelBuilder::loadScalar(Value memory, Value place) {
-  return memref::LoadOp::create(*this, memory, place);
+Value KernelBuilder::loadScalar(Value memory, Value offset) {
+  return memref::LoadOp::create(*this, memory, offset);
 }
 
 Value KernelBuilder::zeros(int64_t lanes, Type element) {
@@ -204,37 +211,37 @@ static SmallVector<int64_t> getPieces(int64_t valid) {
   return pieces;
 }
 
-Value KernelBuilder::loadVector(Value memory, Value place, int64_t lanes,
+Value KernelBuilder::loadVector(Value memory, Value offset, int64_t lanes,
                                 int64_t valid, Type element) {
   if (valid == lanes)
     return vector::LoadOp::create(*this, VectorType::get(lanes, element),
-                                  memory, place);
+                                  memory, offset);
   Value vector = zeros(lanes, element);
-  int64_t offset = 0;
+  int64_t done = 0;
   for (int64_t piece : getPieces(valid)) {
     Value part = vector::LoadOp::create(*this, VectorType::get(piece, element),
-                                        memory, add(place, offset));
+                                        memory, add(offset, done));
     vector = vector::InsertStridedSliceOp::create(
-        *this, part, vector, ArrayRef<int64_t>{offset}, ArrayRef<int64_t>{1});
-    offset += piece;
+        *this, part, vector, ArrayRef<int64_t>{done}, ArrayRef<int64_t>{1});
+    done += piece;
   }
   return vector;
 }
 
-void KernelBuilder::storeVector(Value vector, Value memory, Value place,
+void KernelBuilder::storeVector(Value vector, Value memory, Value offset,
                                 int64_t valid) {
   int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
   if (valid == lanes) {
-    vector::StoreOp::create(*this, vector, memory, place);
+    vector::StoreOp::create(*this, vector, memory, offset);
     return;
   }
-  int64_t offset = 0;
+  int64_t done = 0;
   for (int64_t piece : getPieces(valid)) {
     Value part = vector::ExtractStridedSliceOp::create(
-        *this, vector, ArrayRef<int64_t>{offset}, ArrayRef<int64_t>{piece},
+        *this, vector, ArrayRef<int64_t>{done}, ArrayRef<int64_t>{piece},
         ArrayRef<int64_t>{1});
-    vector::StoreOp::create(*this, part, memory, add(place, offset));
-    offset += piece;
+    vector::StoreOp::create(*this, part, memory, add(offset, done));
+    done += piece;
   }
 }
 
@@ -242,10 +249,10 @@ void KernelBuilder::checkSpan(Value memory, Value first, Value last) {
   if (!checksPointers())
     return;
   Value size = memref::DimOp::create(*this, memory, 0);
-  for (Value place : {first, last}) {
-    // Negative places are large when taken as unsigned.
+  for (Value offset : {first, last}) {
+    // Negative offsets are large when taken as unsigned.
     Value inside =
-        arith::CmpIOp::create(*this, arith::CmpIPredicate::ult, place, size);
+        arith::CmpIOp::create(*this, arith::CmpIPredicate::ult, offset, size);
     std::string text =
         "node '" + nodeOf(getLoc()) + "': access out of a buffer's bounds";
     cf::AssertOp::create(*this, inside, getStringAttr(text));
@@ -263,14 +270,14 @@ static Value hide(KernelBuilder &b, Value pointer) {
   return LLVM::LaunderInvariantGroupOp::create(b, pointer.getType(), pointer);
 }
 
-Value KernelBuilder::hiddenPointer(Value memory, Value place) {
+Value KernelBuilder::hiddenPointer(Value memory, Value offset) {
   auto type = cast<MemRefType>(memory.getType());
   auto metadata = memref::ExtractStridedMetadataOp::create(*this, memory);
   Value start = memref::ExtractAlignedPointerAsIndexOp::create(*this, memory);
   int64_t bytes = type.getElementTypeBitWidth() / 8;
-  Value offset = mul(add(metadata.getOffset(), place), bytes);
+  Value distance = mul(add(metadata.getOffset(), offset), bytes);
   Value address =
-      arith::IndexCastOp::create(*this, getI64Type(), add(start, offset));
+      arith::IndexCastOp::create(*this, getI64Type(), add(start, distance));
   auto pointer = LLVM::LLVMPointerType::get(getContext());
   return hide(*this, LLVM::IntToPtrOp::create(*this, pointer, address));
 }
@@ -298,8 +305,8 @@ void KernelBuilder::storeAt(Value vector, Value pointer) {
                         element.getIntOrFloatBitWidth() / 8);
 }
 
-void KernelBuilder::prefetch(Value memory, Value place, bool isWrite) {
-  memref::PrefetchOp::create(*this, memory, place, isWrite, /*localityHint=*/3,
+void KernelBuilder::prefetch(Value memory, Value offset, bool isWrite) {
+  memref::PrefetchOp::create(*this, memory, offset, isWrite, /*localityHint=*/3,
                              /*isDataCache=*/true);
 }
 

@@ -39,7 +39,7 @@ public:
   mlir::Value sub(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, int64_t b) { return mul(a, index(b)); }
-  /// Of numbers that are not negative.
+  /// Of values that are not negative.
   mlir::Value div(mlir::Value a, mlir::Value b);
   mlir::Value rem(mlir::Value a, mlir::Value b);
   mlir::Value ceilDiv(mlir::Value a, mlir::Value b);
@@ -55,6 +55,8 @@ public:
        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
                                                          mlir::ValueRange)>
            body);
+  /// The same without carried values.
+  void repeat(mlir::Value count, llvm::function_ref<void(mlir::Value)> body);
   /// A grid of independent steps, the last index innermost. Dimensions of one
   /// step are left out.
   void grid(llvm::ArrayRef<mlir::Value> counts,
@@ -68,16 +70,16 @@ public:
   void checkSpan(mlir::Value memory, mlir::Value first, mlir::Value last);
   FlatBuffer flatten(mlir::Value buffer);
   mlir::Value castBuffer(mlir::Value memory, mlir::MemRefType type);
-  mlir::Value loadScalar(mlir::Value memory, mlir::Value place);
+  mlir::Value loadScalar(mlir::Value memory, mlir::Value offset);
   /// A vector of which `valid` lanes are read; the others are zero.
-  mlir::Value loadVector(mlir::Value memory, mlir::Value place, int64_t lanes,
+  mlir::Value loadVector(mlir::Value memory, mlir::Value offset, int64_t lanes,
                          int64_t valid, mlir::Type element);
   /// Writes the first `valid` lanes.
-  void storeVector(mlir::Value vector, mlir::Value memory, mlir::Value place,
+  void storeVector(mlir::Value vector, mlir::Value memory, mlir::Value offset,
                    int64_t valid);
-  /// A pointer to a place of which LLVM doesn't see where it comes from: it
+  /// A pointer of which LLVM doesn't see where it comes from: it
   /// neither finds another form for addresses nor moves loads out of loops.
-  mlir::Value hiddenPointer(mlir::Value memory, mlir::Value place);
+  mlir::Value hiddenPointer(mlir::Value memory, mlir::Value offset);
   /// The same, `count` elements behind a pointer.
   mlir::Value hiddenPointer(mlir::Value pointer, mlir::Type element,
                             int64_t count);
@@ -88,8 +90,8 @@ public:
                          mlir::Type type);
   /// Writes a vector where a pointer is.
   void storeAt(mlir::Value vector, mlir::Value pointer);
-  /// Asks for the line of cache that holds a place, which may lie outside.
-  void prefetch(mlir::Value memory, mlir::Value place, bool isWrite = false);
+  /// Prefetches the cache line that holds an element, which may lie outside.
+  void prefetch(mlir::Value memory, mlir::Value offset, bool isWrite = false);
   /// A constant vector of zeros.
   mlir::Value zeros(int64_t lanes, mlir::Type element);
   mlir::Value broadcast(mlir::Value scalar, int64_t lanes);

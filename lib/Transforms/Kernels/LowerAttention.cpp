@@ -9,8 +9,8 @@
 //   y = O / l
 //
 // Few rows (one token that is decoded) aren't worth packing: K is multiplied
-// along its rows, V is read where it is. All that adds up numbers does so in
-// lanes of a fixed number, so that results are the same on every target.
+// along its rows, V is read where it is. All sums are taken in a
+// fixed number of lanes, so that results are the same on every target.
 
 #include "LowerKernels.h"
 #include "RegisterTile.h"
@@ -32,8 +32,6 @@ using onnxq::AttentionOp;
 static constexpr int64_t chunk = 16;
 /// Elements of a side of what is transposed in registers.
 static constexpr int64_t square = 8;
-/// Products that are written out.
-static constexpr int64_t unrolled = 4;
 
 namespace {
 /// One of Q, K, V and y: where its batches, heads and tokens are.
@@ -88,8 +86,7 @@ private:
   Value powerOf(Value difference);
   Value combine(Value vector, function_ref<Value(Value, Value)> body);
   Value larger(Value x, Value y);
-  void forEach(Value count, function_ref<void(Value)> body);
-  Value number(double value, int64_t lanes = 0);
+  Value constant(double value, int64_t lanes = 0);
 
   AttentionOp op;
   KernelBuilder b;
@@ -175,7 +172,7 @@ Value AttentionLowering::keyOffset(const HeadsOf &from, const RowBlock &block,
 // Numbers
 //===----------------------------------------------------------------------===//
 
-Value AttentionLowering::number(double value, int64_t count) {
+Value AttentionLowering::constant(double value, int64_t count) {
   Type f32 = b.getF32Type();
   TypedAttr attr = b.getF32FloatAttr(static_cast<float>(value));
   if (count > 0)
@@ -183,14 +180,7 @@ Value AttentionLowering::number(double value, int64_t count) {
   return arith::ConstantOp::create(b, attr);
 }
 
-void AttentionLowering::forEach(Value count, function_ref<void(Value)> body) {
-  b.loop(count, {}, [&](Value i, ValueRange) {
-    body(i);
-    return SmallVector<Value>();
-  });
-}
-
-/// The larger of two numbers; NaN comes through the exponentials.
+/// The larger of two values; NaN comes through the exponentials.
 Value AttentionLowering::larger(Value x, Value y) {
   Value isLarger = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, y);
   return arith::SelectOp::create(b, isLarger, x, y);
@@ -211,7 +201,7 @@ Value AttentionLowering::combine(Value vector,
   return vector::ExtractOp::create(b, vector, 0);
 }
 
-/// e to the power of a number that is not positive.
+/// e to the power of a value that is not positive.
 Value AttentionLowering::powerOf(Value difference) {
   Value below = arith::NegFOp::create(b, math::AbsFOp::create(b, difference));
   return math::ExpOp::create(b, below, arith::FastMathFlags::afn);
@@ -225,19 +215,19 @@ Value AttentionLowering::powerOf(Value difference) {
 void AttentionLowering::packKeys(const RowBlock &block, const KeyBlock &keys) {
   Value squares = b.ceilDiv(keys.count, b.index(square));
   Value last = b.sub(keys.count, b.index(1));
-  forEach(squares, [&](Value number) {
-    Value first = b.mul(number, square);
-    SmallVector<Value> places;
+  b.repeat(squares, [&](Value index) {
+    Value first = b.mul(index, square);
+    SmallVector<Value> offsets;
     for (int64_t i = 0; i < square; ++i) {
       Value key = b.min(b.add(first, i), last);
-      places.push_back(keyOffset(k, block, b.add(keys.first, key)));
+      offsets.push_back(keyOffset(k, block, b.add(keys.first, key)));
     }
     Value panel = b.mul(b.div(first, b.index(nr)), nr * q.width);
     Value column = b.add(panel, b.rem(first, b.index(nr)));
     auto pack = [&](Value from, int64_t valid) {
       SmallVector<Value> lines;
-      for (Value place : places)
-        lines.push_back(b.loadVector(k.buffer.memory, b.add(place, from),
+      for (Value offset : offsets)
+        lines.push_back(b.loadVector(k.buffer.memory, b.add(offset, from),
                                      square, valid, k.buffer.element));
       // Swaps the off-diagonal quarters of ever smaller blocks.
       for (int64_t half = square / 2; half >= 1; half /= 2)
@@ -259,7 +249,8 @@ void AttentionLowering::packKeys(const RowBlock &block, const KeyBlock &keys) {
                       b.add(column, b.mul(b.add(from, i), nr)), square);
     };
     if (int64_t whole = q.width / square)
-      forEach(b.index(whole), [&](Value i) { pack(b.mul(i, square), square); });
+      b.repeat(b.index(whole),
+               [&](Value i) { pack(b.mul(i, square), square); });
     if (int64_t rest = q.width % square)
       pack(b.index(q.width - rest), rest);
   });
@@ -268,7 +259,7 @@ void AttentionLowering::packKeys(const RowBlock &block, const KeyBlock &keys) {
 /// V: [width / nr][keys][nr].
 void AttentionLowering::packValues(const RowBlock &block,
                                    const KeyBlock &keys) {
-  forEach(keys.count, [&](Value key) {
+  b.repeat(keys.count, [&](Value key) {
     Value from = keyOffset(v, block, b.add(keys.first, key));
     for (int64_t n = 0; n < v.width; n += lanes) {
       Value vector =
@@ -290,25 +281,25 @@ void AttentionLowering::multiplyKeys(const RowBlock &block,
   Value tiles = b.ceilDiv(block.count, b.index(block.mr));
   Value panels = b.ceilDiv(keys.count, b.index(nr));
   Value last = b.sub(block.count, b.index(1));
-  forEach(tiles, [&](Value tile) {
+  b.repeat(tiles, [&](Value tile) {
     Value first = b.mul(tile, block.mr);
-    SmallVector<Value> places;
+    SmallVector<Value> offsets;
     for (int64_t i = 0; i < block.mr; ++i) {
       Value row = b.add(block.first, b.min(b.add(first, i), last));
       auto [head, token] = headAndToken(block, row);
-      places.push_back(b.add(
+      offsets.push_back(b.add(
           b.add(b.mul(block.batch, q.batchStride), b.mul(head, q.headStride)),
           b.mul(token, q.tokenStride)));
     }
-    forEach(panels, [&](Value panel) {
+    b.repeat(panels, [&](Value panel) {
       Value from = b.mul(panel, nr * q.width);
       auto step = [&](Value at, MutableArrayRef<Value> sums) {
-        Value place = b.add(from, b.mul(at, nr));
+        Value offset = b.add(from, b.mul(at, nr));
         Value low =
-            b.loadVector(scratch.keys, place, lanes, lanes, b.getF32Type());
-        Value high = b.loadVector(scratch.keys, b.add(place, lanes), lanes,
+            b.loadVector(scratch.keys, offset, lanes, lanes, b.getF32Type());
+        Value high = b.loadVector(scratch.keys, b.add(offset, lanes), lanes,
                                   lanes, b.getF32Type());
-        for (auto [i, row] : llvm::enumerate(places)) {
+        for (auto [i, row] : llvm::enumerate(offsets)) {
           Value x =
               b.broadcast(b.loadScalar(q.buffer.memory, b.add(row, at)), lanes);
           sums[2 * i] = b.multiplyAdd(x, low, sums[2 * i], target.hasFMA);
@@ -317,15 +308,17 @@ void AttentionLowering::multiplyKeys(const RowBlock &block,
         }
       };
       SmallVector<Value> sums(2 * block.mr, b.zeros(lanes, b.getF32Type()));
-      int64_t turns = q.width / unrolled;
-      if (turns > 0)
-        sums = b.loop(b.index(turns), sums, [&](Value turn, ValueRange before) {
-          SmallVector<Value> next(before);
-          for (int64_t i = 0; i < unrolled; ++i)
-            step(b.add(b.mul(turn, unrolled), i), next);
-          return next;
-        });
-      for (int64_t i = turns * unrolled; i < q.width; ++i)
+      int64_t iterations = q.width / tuning::unrolledProducts;
+      if (iterations > 0)
+        sums = b.loop(
+            b.index(iterations), sums, [&](Value iteration, ValueRange before) {
+              SmallVector<Value> next(before);
+              for (int64_t i = 0; i < tuning::unrolledProducts; ++i)
+                step(b.add(b.mul(iteration, tuning::unrolledProducts), i),
+                     next);
+              return next;
+            });
+      for (int64_t i = iterations * tuning::unrolledProducts; i < q.width; ++i)
         step(b.index(i), sums);
       for (int64_t i = 0; i < block.mr; ++i) {
         Value to = b.add(b.mul(b.add(first, i), keysOfBlock), b.mul(panel, nr));
@@ -359,13 +352,13 @@ void AttentionLowering::multiplyKeysByRows(const RowBlock &block,
   Value chunks = b.ceilDiv(keys.count, b.index(chunk));
   Value last = b.sub(keys.count, b.index(1));
   Type f32 = b.getF32Type();
-  forEach(chunks, [&](Value number) {
-    Value first = b.mul(number, chunk);
-    SmallVector<Value> places;
+  b.repeat(chunks, [&](Value index) {
+    Value first = b.mul(index, chunk);
+    SmallVector<Value> offsets;
     for (int64_t i = 0; i < chunk; ++i)
-      places.push_back(
+      offsets.push_back(
           keyOffset(k, block, b.add(keys.first, b.min(b.add(first, i), last))));
-    forEach(block.count, [&](Value row) {
+    b.repeat(block.count, [&](Value row) {
       auto [head, token] = headAndToken(block, b.add(block.first, row));
       Value from = b.add(
           b.add(b.mul(block.batch, q.batchStride), b.mul(head, q.headStride)),
@@ -375,7 +368,7 @@ void AttentionLowering::multiplyKeysByRows(const RowBlock &block,
         Value x =
             b.loadVector(q.buffer.memory, b.add(from, h), chunk, chunk, f32);
         for (int64_t i = 0; i < chunk; ++i) {
-          Value z = b.loadVector(k.buffer.memory, b.add(places[i], h), chunk,
+          Value z = b.loadVector(k.buffer.memory, b.add(offsets[i], h), chunk,
                                  chunk, f32);
           sums[i] = h == 0 ? arith::MulFOp::create(b, x, z).getResult()
                            : b.multiplyAdd(x, z, sums[i], target.hasFMA);
@@ -406,9 +399,9 @@ Value AttentionLowering::loadBias(Value rowOffset, Value at,
     return b.broadcast(b.loadScalar(bias.memory, rowOffset), chunk);
   // A stride of zero if there is one column.
   Value stride = biasStrides[3];
-  Value place = b.add(rowOffset, b.mul(b.add(keys.first, at), stride));
+  Value offset = b.add(rowOffset, b.mul(b.add(keys.first, at), stride));
   if (!within && columns)
-    return b.loadVector(bias.memory, place, chunk, chunk, f32);
+    return b.loadVector(bias.memory, offset, chunk, chunk, f32);
   Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::sle,
                                         b.add(at, chunk), keys.count);
   if (!columns) {
@@ -419,12 +412,12 @@ Value AttentionLowering::loadBias(Value rowOffset, Value at,
   auto branch = scf::IfOp::create(b, type, isWhole, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, b.loadVector(bias.memory, place, chunk, chunk, f32));
+  scf::YieldOp::create(b, b.loadVector(bias.memory, offset, chunk, chunk, f32));
   b.setInsertionPointToStart(branch.elseBlock());
   Value rest = b.min(b.sub(keys.count, at), b.index(chunk));
   SmallVector<Value> carried = {b.zeros(chunk, f32)};
   Value part = b.loop(rest, carried, [&](Value i, ValueRange before) {
-    Value element = b.loadScalar(bias.memory, b.add(place, b.mul(i, stride)));
+    Value element = b.loadScalar(bias.memory, b.add(offset, b.mul(i, stride)));
     return SmallVector<Value>{
         vector::InsertOp::create(b, element, before[0], OpFoldResult(i))};
   })[0];
@@ -441,8 +434,8 @@ void AttentionLowering::weighScores(const RowBlock &block,
   std::optional<int64_t> known = KernelBuilder::known(keys.count);
   bool isWhole = known && *known % chunk == 0;
   Value chunks = b.ceilDiv(keys.count, b.index(chunk));
-  Value scale = number(op.getScale().convertToDouble(), chunk);
-  Value least = number(-infinity, chunk);
+  Value scale = constant(op.getScale().convertToDouble(), chunk);
+  Value least = constant(-infinity, chunk);
   Value steps;
   if (!isWhole) {
     SmallVector<int32_t> lanesOfChunk =
@@ -451,13 +444,13 @@ void AttentionLowering::weighScores(const RowBlock &block,
         b, DenseElementsAttr::get(VectorType::get(chunk, b.getI32Type()),
                                   ArrayRef<int32_t>(lanesOfChunk)));
   }
-  forEach(block.count, [&](Value row) {
+  b.repeat(block.count, [&](Value row) {
     Value biasRow = op.getBias() ? getBiasRow(block, row) : Value();
     Value first = b.mul(row, keysOfBlock);
     SmallVector<Value> carried = {least};
     Value most = b.loop(chunks, carried, [&](Value i, ValueRange before) {
-      Value at = b.mul(i, chunk), place = b.add(first, at);
-      Value x = b.loadVector(scratch.scores, place, chunk, chunk, f32);
+      Value at = b.mul(i, chunk), offset = b.add(first, at);
+      Value x = b.loadVector(scratch.scores, offset, chunk, chunk, f32);
       x = arith::MulFOp::create(b, x, scale);
       Value within;
       if (!isWhole) {
@@ -470,7 +463,7 @@ void AttentionLowering::weighScores(const RowBlock &block,
         x = arith::AddFOp::create(b, x, loadBias(biasRow, at, keys, within));
       if (within)
         x = arith::SelectOp::create(b, within, x, least);
-      b.storeVector(x, scratch.scores, place, chunk);
+      b.storeVector(x, scratch.scores, offset, chunk);
       return SmallVector<Value>{larger(x, before[0])};
     })[0];
     most = combine(most, [&](Value x, Value z) { return larger(x, z); });
@@ -478,18 +471,18 @@ void AttentionLowering::weighScores(const RowBlock &block,
     Value next = larger(most, old);
     // Where all is hidden so far, differences would be none.
     Value isHidden = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, next,
-                                           number(-infinity));
-    Value top = arith::SelectOp::create(b, isHidden, number(0), next);
+                                           constant(-infinity));
+    Value top = arith::SelectOp::create(b, isHidden, constant(0), next);
     Value factor = powerOf(arith::SubFOp::create(b, old, top));
     memref::StoreOp::create(b, next, scratch.most, row);
     memref::StoreOp::create(b, factor, scratch.factors, row);
     Value tops = b.broadcast(top, chunk);
     SmallVector<Value> none = {b.zeros(chunk, f32)};
     Value total = b.loop(chunks, none, [&](Value i, ValueRange before) {
-      Value place = b.add(first, b.mul(i, chunk));
-      Value x = b.loadVector(scratch.scores, place, chunk, chunk, f32);
+      Value offset = b.add(first, b.mul(i, chunk));
+      Value x = b.loadVector(scratch.scores, offset, chunk, chunk, f32);
       Value power = powerOf(arith::SubFOp::create(b, x, tops));
-      b.storeVector(power, scratch.scores, place, chunk);
+      b.storeVector(power, scratch.scores, offset, chunk);
       return SmallVector<Value>{
           arith::AddFOp::create(b, before[0], power).getResult()};
     })[0];
@@ -535,13 +528,13 @@ void AttentionLowering::addValues(const RowBlock &block, const KeyBlock &keys) {
       }
     }
     auto step = [&](Value key, MutableArrayRef<Value> next) {
-      Value place = b.add(from, b.mul(key, stride));
+      Value offset = b.add(from, b.mul(key, stride));
       SmallVector<Value> w;
       for (int64_t j = 0; j < vectors; ++j) {
         int64_t valid =
             block.packs ? lanes : std::min(lanes, columns - j * lanes);
         w.push_back(
-            b.loadVector(memory, b.add(place, j * lanes), lanes, valid, f32));
+            b.loadVector(memory, b.add(offset, j * lanes), lanes, valid, f32));
       }
       for (int64_t i = 0; i < block.mr; ++i) {
         Value weight = b.loadScalar(
@@ -552,14 +545,14 @@ void AttentionLowering::addValues(const RowBlock &block, const KeyBlock &keys) {
               b.multiplyAdd(x, w[j], next[i * vectors + j], target.hasFMA);
       }
     };
-    Value turns = b.div(keys.count, b.index(unrolled));
-    sums = b.loop(turns, sums, [&](Value turn, ValueRange before) {
+    Value iterations = b.div(keys.count, b.index(tuning::unrolledProducts));
+    sums = b.loop(iterations, sums, [&](Value iteration, ValueRange before) {
       SmallVector<Value> next(before);
-      for (int64_t i = 0; i < unrolled; ++i)
-        step(b.add(b.mul(turn, unrolled), i), next);
+      for (int64_t i = 0; i < tuning::unrolledProducts; ++i)
+        step(b.add(b.mul(iteration, tuning::unrolledProducts), i), next);
       return next;
     });
-    Value done = b.mul(turns, unrolled);
+    Value done = b.mul(iterations, tuning::unrolledProducts);
     Value rest = b.sub(keys.count, done);
     if (KernelBuilder::known(rest) != 0)
       sums = b.loop(rest, sums, [&](Value i, ValueRange before) {
@@ -572,11 +565,11 @@ void AttentionLowering::addValues(const RowBlock &block, const KeyBlock &keys) {
         b.storeVector(sums[i * vectors + j], scratch.sums,
                       b.add(sumOf(i), j * lanes), lanes);
   };
-  forEach(tiles, [&](Value tile) {
+  b.repeat(tiles, [&](Value tile) {
     Value first = b.mul(tile, block.mr);
     if (int64_t whole = v.width / width)
-      forEach(b.index(whole),
-              [&](Value panel) { emitPanel(first, panel, width); });
+      b.repeat(b.index(whole),
+               [&](Value panel) { emitPanel(first, panel, width); });
     if (int64_t rest = v.width % width)
       emitPanel(first, b.index(v.width / width), rest);
   });
@@ -584,7 +577,7 @@ void AttentionLowering::addValues(const RowBlock &block, const KeyBlock &keys) {
 
 /// y = O / l.
 void AttentionLowering::finish(const RowBlock &block) {
-  forEach(block.count, [&](Value row) {
+  b.repeat(block.count, [&](Value row) {
     auto [head, token] = headAndToken(block, b.add(block.first, row));
     Value to = b.add(
         b.add(b.mul(block.batch, y.batchStride), b.mul(head, y.headStride)),
@@ -621,21 +614,21 @@ void AttentionLowering::emitKeys(const RowBlock &block, const KeyBlock &keys) {
 void AttentionLowering::emitRows(const RowBlock &block) {
   Type f32 = b.getF32Type();
   double infinity = std::numeric_limits<double>::infinity();
-  forEach(b.index(rowsOfBlock), [&](Value row) {
-    memref::StoreOp::create(b, number(-infinity), scratch.most, row);
-    memref::StoreOp::create(b, number(0), scratch.totals, row);
-    memref::StoreOp::create(b, number(0), scratch.factors, row);
+  b.repeat(b.index(rowsOfBlock), [&](Value row) {
+    memref::StoreOp::create(b, constant(-infinity), scratch.most, row);
+    memref::StoreOp::create(b, constant(0), scratch.totals, row);
+    memref::StoreOp::create(b, constant(0), scratch.factors, row);
   });
   Value vectors = b.ceilDiv(b.mul(block.count, paddedWidth), b.index(lanes));
   // Rows that fill up a tile are computed with it.
   if (block.mr > 1)
     vectors = b.index(rowsOfBlock * paddedWidth / lanes);
-  forEach(vectors, [&](Value i) {
+  b.repeat(vectors, [&](Value i) {
     b.storeVector(b.zeros(lanes, f32), scratch.sums, b.mul(i, lanes), lanes);
   });
   Value blocks = b.ceilDiv(tokens, b.index(keysOfBlock));
-  forEach(blocks, [&](Value number) {
-    Value first = b.mul(number, keysOfBlock);
+  b.repeat(blocks, [&](Value index) {
+    Value first = b.mul(index, keysOfBlock);
     Value count = b.min(b.index(keysOfBlock), b.sub(tokens, first));
     emitKeys(block, {first, count});
   });

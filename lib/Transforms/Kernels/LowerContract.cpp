@@ -27,7 +27,7 @@ kernels::makeIntegerKernel(ImplicitGemm &gemm, const TargetInfo &target) {
   KernelSpec spec = {kind, getVectorLanes(kind, target),
                      gemm.weights.element.getIntOrFloatBitWidth(),
                      gemm.accumulatorType.getIntOrFloatBitWidth(),
-                     gemm.packing.getHalves()};
+                     gemm.packing.getInt4()};
   bool isGeneric = spec.kind == PackingKind::Outer;
   if (spec.lanes == 0 || (!isGeneric && spec.accumulatorBits != 32))
     return nullptr;

@@ -35,7 +35,7 @@ static LogicalResult lowerContract(ContractOp op, const TargetInfo &target,
     return success();
   case PackingKind::Winograd:
     return kernels::lowerWinograd(op, target, threads);
-  case PackingKind::Tiles:
+  case PackingKind::Amx:
     return kernels::lowerAmxContract(op, target, threads);
   default:
     return kernels::lowerIntegerContract(op, target, threads);
@@ -69,7 +69,7 @@ struct LowerKernels : public onnxquant::impl::LowerKernelsBase<LowerKernels> {
       }
       if (auto contract = dyn_cast<ContractOp>(op)) {
         PackingAttr packing = contract.getPackingAttr();
-        if (packing && packing.getKind() == PackingKind::Tiles)
+        if (packing && packing.getKind() == PackingKind::Amx)
           getOperation()->setAttr(tilesAttr, UnitAttr::get(&getContext()));
         if (failed(lowerContract(contract, target, threads)))
           return signalPassFailure();

@@ -19,7 +19,7 @@ public:
 
 private:
   void packPanels(Value count, Value first, int64_t columns);
-  void packBundle(Value source, Value place, int64_t rows, int64_t columns);
+  void packBundle(Value source, Value offset, int64_t rows, int64_t columns);
 
   onnxq::PackOp op;
   onnxq::PackingAttr packing;
@@ -45,7 +45,7 @@ static Value interleave(KernelBuilder &b, ArrayRef<Value> rows) {
 }
 
 /// Packs `rows` rows from `source` on as one step.
-void PackLowering::packBundle(Value source, Value place, int64_t rows,
+void PackLowering::packBundle(Value source, Value offset, int64_t rows,
                               int64_t columns) {
   int64_t nr = packing.getNr();
   Value stride = from.strides[from.rank() - 2];
@@ -70,7 +70,8 @@ void PackLowering::packBundle(Value source, Value place, int64_t rows,
     }
     lines.push_back(converted);
   }
-  b.storeVector(interleave(b, lines), to.memory, place, nr * packing.getStep());
+  b.storeVector(interleave(b, lines), to.memory, offset,
+                nr * packing.getStep());
 }
 
 /// Panels of `columns` columns that count, in all batches.
@@ -83,27 +84,26 @@ void PackLowering::packPanels(Value count, Value first, int64_t columns) {
   b.grid(counts, [&](ArrayRef<Value> at) {
     Value panel = b.add(first, at.back());
     Value source = b.mul(panel, packing.getNr());
-    Value place = b.mul(panel, packing.getPanelSize());
+    Value offset = b.mul(panel, packing.getPanelSize());
     for (size_t i = 0; i < batches; ++i) {
       source = b.add(source, b.mul(at[i], from.strides[i]));
-      place = b.add(place, b.mul(at[i], to.strides[i]));
+      offset = b.add(offset, b.mul(at[i], to.strides[i]));
     }
     Value stride = from.strides[batches];
-    b.loop(b.index(rows / step), {}, [&](Value i, ValueRange) {
+    b.repeat(b.index(rows / step), [&](Value i) {
       packBundle(b.add(source, b.mul(b.mul(i, step), stride)),
-                 b.add(place, b.mul(i, size)), step, columns);
-      return SmallVector<Value>();
+                 b.add(offset, b.mul(i, size)), step, columns);
     });
     int64_t whole = rows / step;
     if (rows % step != 0)
       packBundle(b.add(source, b.mul(stride, whole * step)),
-                 b.add(place, whole * size), rows % step, columns);
+                 b.add(offset, whole * size), rows % step, columns);
   });
 }
 
 void PackLowering::lower() {
-  int64_t whole = packing.getColumns() / packing.getNr();
-  int64_t rest = packing.getColumns() % packing.getNr();
+  int64_t whole = packing.getN() / packing.getNr();
+  int64_t rest = packing.getN() % packing.getNr();
   if (whole > 0)
     packPanels(b.index(whole), b.index(0), packing.getNr());
   if (rest > 0)

@@ -40,8 +40,8 @@ private:
 
   bool takeOperand(Value buffer, AffineMap map);
   int64_t mergeRows();
-  void emitRow(ArrayRef<Value> places, Value first, Value count);
-  void emitVector(ArrayRef<Value> places, Value at, int64_t lanes);
+  void emitRow(ArrayRef<Value> offsets, Value first, Value count);
+  void emitVector(ArrayRef<Value> offsets, Value at, int64_t lanes);
 
   linalg::GenericOp op;
   const RoundedEpilogue &rounded;
@@ -108,36 +108,35 @@ int64_t QuantizerLowering::mergeRows() {
   return length;
 }
 
-/// `lanes` elements from `at` on, of the row that begins at `places`.
-void QuantizerLowering::emitVector(ArrayRef<Value> places, Value at,
+/// `lanes` elements from `at` on, of the row that begins at `offsets`.
+void QuantizerLowering::emitVector(ArrayRef<Value> offsets, Value at,
                                    int64_t lanes) {
   SmallVector<Value> arguments;
-  for (auto [operand, place] : llvm::zip(operands, places)) {
+  for (auto [operand, offset] : llvm::zip(operands, offsets)) {
     const FlatBuffer &from = operand.buffer;
     arguments.push_back(
         operand.steps.back() == 0
-            ? b.broadcast(b.loadScalar(from.memory, place), lanes)
-            : b.loadVector(from.memory, b.add(place, at), lanes, lanes,
+            ? b.broadcast(b.loadScalar(from.memory, offset), lanes)
+            : b.loadVector(from.memory, b.add(offset, at), lanes, lanes,
                            from.element));
   }
-  Value numbers =
-      b.repeatOnVectors(op.getRegion(), arguments, lanes, rounded.number);
-  b.storeVector(emitRounded(b, rounded, numbers), operands.back().buffer.memory,
-                b.add(places.back(), at), lanes);
+  Value values =
+      b.repeatOnVectors(op.getRegion(), arguments, lanes, rounded.value);
+  b.storeVector(emitRounded(b, rounded, values), operands.back().buffer.memory,
+                b.add(offsets.back(), at), lanes);
 }
 
 /// Vectors, shorter ones, and single elements at the end.
-void QuantizerLowering::emitRow(ArrayRef<Value> places, Value first,
+void QuantizerLowering::emitRow(ArrayRef<Value> offsets, Value first,
                                 Value count) {
   for (int64_t lanes : widths) {
-    Value turns = b.div(count, b.index(lanes));
+    Value iterations = b.div(count, b.index(lanes));
     Value from = first;
-    if (KernelBuilder::known(turns) != 0)
-      b.loop(turns, {}, [&](Value i, ValueRange) {
-        emitVector(places, b.add(from, b.mul(i, lanes)), lanes);
-        return SmallVector<Value>();
+    if (KernelBuilder::known(iterations) != 0)
+      b.repeat(iterations, [&](Value i) {
+        emitVector(offsets, b.add(from, b.mul(i, lanes)), lanes);
       });
-    Value done = b.mul(turns, lanes);
+    Value done = b.mul(iterations, lanes);
     first = b.add(first, done);
     count = b.sub(count, done);
   }
@@ -163,15 +162,16 @@ bool QuantizerLowering::lower() {
       sizes.empty() ? std::min(tuning::chunkElements, length) : length;
   counts.push_back(b.index(llvm::divideCeil(length, step)));
   b.grid(counts, [&](ArrayRef<Value> at) {
-    SmallVector<Value> places;
+    SmallVector<Value> offsets;
     for (const Operand &operand : operands) {
-      Value place = b.index(0);
+      Value offset = b.index(0);
       for (auto [i, position] : llvm::enumerate(at.drop_back()))
-        place = b.add(place, b.mul(position, operand.steps[i]));
-      places.push_back(place);
+        offset = b.add(offset, b.mul(position, operand.steps[i]));
+      offsets.push_back(offset);
     }
     Value first = b.mul(at.back(), step);
-    emitRow(places, first, b.min(b.index(step), b.sub(b.index(length), first)));
+    emitRow(offsets, first,
+            b.min(b.index(step), b.sub(b.index(length), first)));
   });
   return true;
 }
@@ -190,7 +190,7 @@ bool kernels::lowerQuantizerLoop(linalg::GenericOp op,
       result.getParentBlock() != &body || !isElementwise(body))
     return false;
   std::optional<RoundedEpilogue> rounded = matchRounded(result, target);
-  if (!rounded || rounded->number.getParentBlock() != &body)
+  if (!rounded || rounded->value.getParentBlock() != &body)
     return false;
   return QuantizerLowering(op, *rounded).lower();
 }

@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace onnxquant;
 using onnxq::RequantizeOp;
 
-/// The number that a requantization rounds.
+/// The value that a requantization rounds.
 static Value emitScaled(ImplicitLocOpBuilder &b, RequantizeOp op) {
   Value x = op.getValue();
   if (!op.getScale())
@@ -48,11 +48,11 @@ static Value expand(RequantizeOp op) {
     x = arith::AddFOp::create(
         b, x, b.createOrFold<arith::SIToFPOp>(real, op.getZeroPoint()));
   auto bound = [&](int64_t limit, arith::CmpFPredicate predicate) {
-    auto number =
+    auto value =
         b.getFloatAttr(getElementTypeOrSelf(real), static_cast<double>(limit));
-    TypedAttr limits = number;
+    TypedAttr limits = value;
     if (auto vector = dyn_cast<VectorType>(real))
-      limits = DenseElementsAttr::get(vector, number);
+      limits = DenseElementsAttr::get(vector, value);
     Value edge = arith::ConstantOp::create(b, limits);
     Value isInside = arith::CmpFOp::create(b, predicate, x, edge);
     x = arith::SelectOp::create(b, isInside, x, edge);

@@ -26,9 +26,9 @@ public:
   void lower();
 
 private:
-  void fill(Value place, Value count);
-  void copy(Value source, Value place, Value count);
-  void copyPixels(Value source, Value place);
+  void fill(Value offset, Value count);
+  void copy(Value source, Value offset, Value count);
+  void copyPixels(Value source, Value offset);
 
   onnxq::StageOp op;
   KernelBuilder b;
@@ -45,35 +45,31 @@ static void forElements(KernelBuilder &b, Value count, int64_t lanes,
                         function_ref<void(Value)> narrow) {
   Value vectors = b.div(count, b.index(lanes));
   if (KernelBuilder::known(vectors) != 0)
-    b.loop(vectors, {}, [&](Value i, ValueRange) {
-      wide(b.mul(i, lanes));
-      return SmallVector<Value>();
-    });
+    b.repeat(vectors, [&](Value i) { wide(b.mul(i, lanes)); });
   Value done = b.mul(vectors, lanes), rest = b.sub(count, done);
   if (KernelBuilder::known(rest) == 0)
     return;
-  b.loop(rest, {}, [&](Value i, ValueRange) {
-    narrow(b.add(done, i));
-    return SmallVector<Value>();
-  });
+  b.repeat(rest, [&](Value i) { narrow(b.add(done, i)); });
 }
 
-void StageLowering::fill(Value place, Value count) {
+void StageLowering::fill(Value offset, Value count) {
   if (KernelBuilder::known(count) == 0)
     return;
   Value value = b.broadcast(pad, lanes), single = b.broadcast(pad, 1);
   forElements(
       b, count, lanes,
-      [&](Value i) { b.storeVector(value, to.memory, b.add(place, i), lanes); },
-      [&](Value i) { b.storeVector(single, to.memory, b.add(place, i), 1); });
+      [&](Value i) {
+        b.storeVector(value, to.memory, b.add(offset, i), lanes);
+      },
+      [&](Value i) { b.storeVector(single, to.memory, b.add(offset, i), 1); });
 }
 
-void StageLowering::copy(Value source, Value place, Value count) {
+void StageLowering::copy(Value source, Value offset, Value count) {
   auto copyLanes = [&](Value i, int64_t width) {
     Value element =
         b.loadVector(from.memory, b.add(source, i), width, width, from.element);
     Value stored = b.repeatOnVectors(op.getConversion(), element, width);
-    b.storeVector(stored, to.memory, b.add(place, i), width);
+    b.storeVector(stored, to.memory, b.add(offset, i), width);
   };
   forElements(
       b, count, lanes, [&](Value i) { copyLanes(i, lanes); },
@@ -81,11 +77,11 @@ void StageLowering::copy(Value source, Value place, Value count) {
 }
 
 /// Copies a row of the last spatial dimension.
-void StageLowering::copyPixels(Value source, Value place) {
+void StageLowering::copyPixels(Value source, Value offset) {
   Value channels = from.sizes.back(), wide = to.sizes.back();
   if (spatial == 0) {
-    copy(source, place, channels);
-    return fill(b.add(place, channels), b.sub(wide, channels));
+    copy(source, offset, channels);
+    return fill(b.add(offset, channels), b.sub(wide, channels));
   }
   ArrayRef<int64_t> pads = op.getPads();
   Value before = b.index(pads[spatial - 1]),
@@ -100,15 +96,14 @@ void StageLowering::copyPixels(Value source, Value place) {
                  same(to.strides[spatial], wide);
   Value left = b.mul(before, wide);
   if (isWhole) {
-    fill(place, left);
+    fill(offset, left);
     Value inner = b.mul(width, channels);
-    copy(source, b.add(place, left), inner);
-    return fill(b.add(b.add(place, left), inner), b.mul(after, wide));
+    copy(source, b.add(offset, left), inner);
+    return fill(b.add(b.add(offset, left), inner), b.mul(after, wide));
   }
   auto eachPixel = [&](Value first, Value count, auto body) {
-    b.loop(count, {}, [&](Value i, ValueRange) {
-      body(i, b.add(place, b.mul(b.add(first, i), to.strides[spatial])));
-      return SmallVector<Value>();
+    b.repeat(count, [&](Value i) {
+      body(i, b.add(offset, b.mul(b.add(first, i), to.strides[spatial])));
     });
   };
   eachPixel(b.index(0), before, [&](Value, Value at) { fill(at, wide); });
@@ -124,14 +119,14 @@ void StageLowering::lower() {
   // All dimensions but a row's pixels and channels.
   SmallVector<Value> counts(to.sizes.begin(),
                             to.sizes.end() - (spatial > 0 ? 2 : 1));
-  b.grid(counts, [&](ArrayRef<Value> places) {
-    Value source = b.mul(places[0], from.strides[0]);
-    Value place = b.mul(places[0], to.strides[0]);
+  b.grid(counts, [&](ArrayRef<Value> indices) {
+    Value source = b.mul(indices[0], from.strides[0]);
+    Value offset = b.mul(indices[0], to.strides[0]);
     Value inside;
-    for (size_t i = 1; i < places.size(); ++i) {
-      Value at = b.sub(places[i], b.index(op.getPads()[i - 1]));
+    for (size_t i = 1; i < indices.size(); ++i) {
+      Value at = b.sub(indices[i], b.index(op.getPads()[i - 1]));
       source = b.add(source, b.mul(at, from.strides[i]));
-      place = b.add(place, b.mul(places[i], to.strides[i]));
+      offset = b.add(offset, b.mul(indices[i], to.strides[i]));
       if (op.getPads()[i - 1] == 0 && op.getPads()[spatial + i - 1] == 0)
         continue;
       Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, at,
@@ -139,15 +134,15 @@ void StageLowering::lower() {
       inside = inside ? Value(arith::AndIOp::create(b, inside, fits)) : fits;
     }
     if (!inside)
-      return copyPixels(source, place);
+      return copyPixels(source, offset);
     auto branch = scf::IfOp::create(b, inside, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(branch.thenYield());
-    copyPixels(source, place);
+    copyPixels(source, offset);
     b.setInsertionPoint(branch.elseYield());
     Value pixels = b.mul(to.sizes[spatial], to.sizes.back());
     // A row of the output is contiguous: it is a buffer of its own.
-    fill(place, pixels);
+    fill(offset, pixels);
   });
 }
 

@@ -2,9 +2,9 @@
 // Leaves: shuffles of vectors that hold the table, or loads.
 //
 // The 16 rows of a table are shuffled one after the other where instructions
-// shuffle 16 bytes. They give zero for a number with its highest bit set, so
+// shuffle 16 bytes. They give zero for an index with its highest bit set, so
 // that the rows' entries are stored as what is to be changed of the row before,
-// and numbers are made smaller by 16 from row to row: those that are negative
+// and indices are made smaller by 16 from row to row: those that are negative
 // then change nothing any more.
 
 #include "LowerKernels.h"
@@ -38,8 +38,8 @@ public:
 
 private:
   Value getTable(KernelBuilder &b, ArrayRef<int8_t> bytes);
-  Value loadPart(KernelBuilder &b, Value table, int64_t place, int64_t count) {
-    return b.loadVector(table, b.index(place), count, count, b.getI8Type());
+  Value loadPart(KernelBuilder &b, Value table, int64_t offset, int64_t count) {
+    return b.loadVector(table, b.index(offset), count, count, b.getI8Type());
   }
   Value byLoads(KernelBuilder &b, ArrayRef<int8_t> table, Value bytes);
   Value byPermuting(KernelBuilder &b, ArrayRef<int8_t> table, Value bytes);
@@ -110,11 +110,11 @@ Value TableLowering::byPermuting(KernelBuilder &b, ArrayRef<int8_t> table,
   auto type = cast<VectorType>(bytes.getType());
   int64_t width = type.getNumElements();
   Value memory = getTable(b, table);
-  auto select = [&](int64_t place) {
+  auto select = [&](int64_t offset) {
     return callIntrinsic(b, b.getLoc(), "llvm.x86.avx512.vpermi2var.qi.512",
                          type,
-                         {loadPart(b, memory, place, width), bytes,
-                          loadPart(b, memory, place + width, width)});
+                         {loadPart(b, memory, offset, width), bytes,
+                          loadPart(b, memory, offset + width, width)});
   };
   Value low = select(0), high = select(2 * width);
   Value isHigh = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, bytes,
@@ -122,7 +122,7 @@ Value TableLowering::byPermuting(KernelBuilder &b, ArrayRef<int8_t> table,
   return arith::SelectOp::create(b, isHigh, high, low);
 }
 
-/// AArch64: 64 entries are four registers; a number beyond them gives zero.
+/// AArch64: 64 entries are four registers; an index beyond them gives zero.
 Value TableLowering::byLanes(KernelBuilder &b, ArrayRef<int8_t> table,
                              Value bytes) {
   auto type = cast<VectorType>(bytes.getType());
@@ -159,34 +159,34 @@ Value TableLowering::byRows(KernelBuilder &b, ArrayRef<int8_t> table,
   StringRef subtract = width == 64   ? "llvm.ssub.sat.v64i8"
                        : width == 32 ? "llvm.ssub.sat.v32i8"
                                      : "llvm.ssub.sat.v16i8";
-  auto splat = [&](int8_t number) -> Value {
+  auto splat = [&](int8_t value) -> Value {
     return arith::ConstantOp::create(
-        b, DenseElementsAttr::get(type, b.getI8IntegerAttr(number)));
+        b, DenseElementsAttr::get(type, b.getI8IntegerAttr(value)));
   };
   Value result;
   for (int64_t first : {int64_t(0), half}) {
     // What isn't of this half has its highest bit set.
-    Value number = first == 0
-                       ? bytes
-                       : Value(arith::XOrIOp::create(b, bytes, splat(-128)));
+    Value indices = first == 0
+                        ? bytes
+                        : Value(arith::XOrIOp::create(b, bytes, splat(-128)));
     int64_t taken = first;
-    for (int64_t place = first; place < first + half; place += rowSize) {
+    for (int64_t offset = first; offset < first + half; offset += rowSize) {
       // A row that changes nothing needs no look, where others tell something.
-      ArrayRef<int8_t> part = ArrayRef(changes).slice(place, rowSize);
-      if ((result || place + rowSize < tableSize) &&
+      ArrayRef<int8_t> part = ArrayRef(changes).slice(offset, rowSize);
+      if ((result || offset + rowSize < tableSize) &&
           llvm::all_of(part, [](int8_t change) { return change == 0; }))
         continue;
-      if (place > taken)
-        number = callIntrinsic(b, b.getLoc(), subtract, type,
-                               {number, splat(place - taken)});
-      taken = place;
-      Value row = loadPart(b, memory, place, rowSize);
+      if (offset > taken)
+        indices = callIntrinsic(b, b.getLoc(), subtract, type,
+                                {indices, splat(offset - taken)});
+      taken = offset;
+      Value row = loadPart(b, memory, offset, rowSize);
       SmallVector<int64_t> repeated;
       for (int64_t i = 0; i < width; ++i)
         repeated.push_back(i % rowSize);
       if (width > rowSize)
         row = vector::ShuffleOp::create(b, row, row, repeated);
-      Value entry = callIntrinsic(b, b.getLoc(), shuffle, type, {row, number});
+      Value entry = callIntrinsic(b, b.getLoc(), shuffle, type, {row, indices});
       result = result ? Value(arith::XOrIOp::create(b, result, entry)) : entry;
     }
   }
@@ -207,7 +207,7 @@ int64_t TableLowering::getWidth(int64_t count) {
   return width;
 }
 
-/// So many lanes of a vector from a place on; those beyond its end are any.
+/// So many lanes of a vector from an offset on; those beyond its end are any.
 static Value takeLanes(KernelBuilder &b, Value vector, int64_t first,
                        int64_t count) {
   int64_t all = cast<VectorType>(vector.getType()).getNumElements();
@@ -281,10 +281,10 @@ bool kernels::lowerLookupLoop(linalg::GenericOp op, const TargetInfo &target) {
   for (Value size : from.sizes)
     total = b.mul(total, size);
   int64_t lanes = target.vectorBytes;
-  auto look = [&](Value place, int64_t width) {
-    Value bytes = b.loadVector(from.memory, place, width, width, from.element);
+  auto look = [&](Value offset, int64_t width) {
+    Value bytes = b.loadVector(from.memory, offset, width, width, from.element);
     Value found = EntryOp::create(b, bytes, entry.getTable());
-    b.storeVector(found, to.memory, place, width);
+    b.storeVector(found, to.memory, offset, width);
   };
   b.grid({b.ceilDiv(total, b.index(tuning::chunkElements))},
          [&](ArrayRef<Value> at) {
@@ -293,15 +293,11 @@ bool kernels::lowerLookupLoop(linalg::GenericOp op, const TargetInfo &target) {
                b.min(b.index(tuning::chunkElements), b.sub(total, first));
            Value vectors = b.div(count, b.index(lanes));
            Value rest = b.add(first, b.mul(vectors, lanes));
-           b.loop(vectors, {}, [&](Value i, ValueRange) {
+           b.repeat(vectors, [&](Value i) {
              look(b.add(first, b.mul(i, lanes)), lanes);
-             return SmallVector<Value>();
            });
-           b.loop(b.sub(b.add(first, count), rest), {},
-                  [&](Value i, ValueRange) {
-                    look(b.add(rest, i), 1);
-                    return SmallVector<Value>();
-                  });
+           b.repeat(b.sub(b.add(first, count), rest),
+                    [&](Value i) { look(b.add(rest, i), 1); });
          });
   return true;
 }

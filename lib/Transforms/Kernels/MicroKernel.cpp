@@ -37,20 +37,20 @@ void MicroKernel::addSteps(ImplicitGemm &gemm, const KRun &run, Value first,
                            int64_t count, bool loadsTogether,
                            MutableArrayRef<Value> accumulators) const {
   KernelBuilder &b = gemm.b;
-  auto load = [&](Value number, int64_t steps) {
-    return loadA(b, run.rows, b.mul(number, step), steps);
+  auto load = [&](Value index, int64_t steps) {
+    return loadA(b, run.rows, b.mul(index, step), steps);
   };
   SmallVector<Value> all;
   if (loadsTogether)
     all = load(first, count);
   for (int64_t i = 0; i < count; ++i) {
-    Value number = b.add(first, i);
+    Value index = b.add(first, i);
     SmallVector<Value> a;
     if (loadsTogether)
       a.assign(ArrayRef(all).slice(i * all.size() / count, all.size() / count));
     else
-      a = load(number, 1);
-    Value offset = b.add(run.offset, b.mul(number, b.mul(gemm.stepOfB, step)));
+      a = load(index, 1);
+    Value offset = b.add(run.offset, b.mul(index, b.mul(gemm.stepOfB, step)));
     product(b, accumulators, a,
             loadB(b, gemm.weights.memory, offset, run.tile.columns));
   }
@@ -61,17 +61,18 @@ SmallVector<Value> MicroKernel::addRun(ImplicitGemm &gemm, const KRun &run,
                                        PanelPrefetch &prefetch) const {
   KernelBuilder &b = gemm.b;
   KLoop loop = getLoop(run.length);
-  int64_t steps = run.length / step, turns = steps / loop.steps;
+  int64_t steps = run.length / step, iterations = steps / loop.steps;
   SmallVector<Value> next(accumulators);
-  if (turns > 0)
-    next = b.loop(b.index(turns), next, [&](Value turn, ValueRange carried) {
-      next.assign(carried.begin(), carried.end());
-      prefetch.onTurn(turn);
-      addSteps(gemm, run, b.mul(turn, loop.steps), loop.steps,
-               loop.loadsTogether, next);
-      return next;
-    });
-  int64_t done = turns * loop.steps, rest = steps - done;
+  if (iterations > 0)
+    next = b.loop(b.index(iterations), next,
+                  [&](Value iteration, ValueRange carried) {
+                    next.assign(carried.begin(), carried.end());
+                    prefetch.onIteration(iteration);
+                    addSteps(gemm, run, b.mul(iteration, loop.steps),
+                             loop.steps, loop.loadsTogether, next);
+                    return next;
+                  });
+  int64_t done = iterations * loop.steps, rest = steps - done;
   if (loop.unrollsRest && rest > 0)
     addSteps(gemm, run, b.index(done), rest, /*loadsTogether=*/false, next);
   else if (rest > 0)
@@ -91,10 +92,10 @@ SmallVector<Value> MicroKernel::addTile(ImplicitGemm &gemm, const Tile &tile,
   Value panel = gemm.getPanel(tile);
   return gemm.forRuns(
       tile, rows, accumulators,
-      [&](Value number, ArrayRef<RowPointer> pointers, ValueRange values) {
+      [&](Value index, ArrayRef<RowPointer> pointers, ValueRange values) {
         Value offset =
-            b.add(panel, b.mul(number, b.mul(gemm.stepOfB, gemm.run)));
-        prefetch.startRun(number);
+            b.add(panel, b.mul(index, b.mul(gemm.stepOfB, gemm.run)));
+        prefetch.startRun(index);
         return addRun(gemm, {tile, pointers, offset, gemm.run}, values,
                       prefetch);
       });

@@ -6,7 +6,7 @@
 // operands are loaded and multiplied; the loop over k, and all that is around
 // it, is the same for every instruction. To add one: a file with the functions
 // below (X86Vnni.cpp is short), a kind in ONNXQAttributes.td, its lanes and its
-// place in the order of choice in MicroKernelChoice.cpp.
+// row in the table of MicroKernelChoice.cpp.
 
 #ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_MICROKERNEL_H
 #define ONNXQUANT_LIB_TRANSFORMS_KERNELS_MICROKERNEL_H
@@ -28,11 +28,11 @@ struct KRun {
 
 /// How the loop over a run is written.
 struct KLoop {
-  /// Steps of one turn.
+  /// Steps of one iteration.
   int64_t steps = 1;
   /// Whether A is loaded for all of them at once.
   bool loadsTogether = false;
-  /// Whether steps that fill no turn are written out one by one.
+  /// Whether steps that fill no iteration are written out one by one.
   bool unrollsRest = false;
 };
 
@@ -64,7 +64,7 @@ public:
 
   virtual KLoop getLoop(int64_t length) const { return {}; }
   /// Turns of the loop over a run of so many elements of k.
-  int64_t countTurns(int64_t length) const {
+  int64_t countIterations(int64_t length) const {
     return length / (getLoop(length).steps * step);
   }
 

@@ -45,7 +45,7 @@ int64_t kernels::getVectorLanes(PackingKind kind, const TargetInfo &target) {
     if (target.hasAVX512VNNI && target.vectorBytes >= 64)
       return 16;
     return target.hasAVXVNNI || target.hasAVX512VNNI ? 8 : 0;
-  case PackingKind::Tiles:
+  case PackingKind::Amx:
     return target.hasAMX ? 16 : 0;
   case PackingKind::Sdot:
     return isArm && target.hasDotprod ? 4 : 0;
@@ -114,11 +114,11 @@ static KernelChoice makeChoice(const ContractShape &shape,
 /// The cycles of a pair of AMX tiles of rows, or one, by so many of columns,
 /// from timings of such kernels on a Sapphire Rapids.
 static int64_t getAmxCycles(int64_t tiles, int64_t rows, int64_t columns,
-                            int64_t turns, bool hasLongEpilogue) {
+                            int64_t iterations, bool hasLongEpilogue) {
   int64_t products = tiles * rows * columns;
   return tuning::amxPairCycles +
          products * (hasLongEpilogue ? 1 + tuning::amxLongCycles : 1) +
-         turns * (products + tuning::amxLoadCycles * columns);
+         iterations * (products + tuning::amxLoadCycles * columns);
 }
 
 bool kernels::prefersAmx(const KernelRequest &request, int64_t k, int64_t run,
@@ -127,13 +127,14 @@ bool kernels::prefersAmx(const KernelRequest &request, int64_t k, int64_t run,
   const AmxRows &rows = request.amxRows;
   if (!target.hasAMX || rows.length * rows.repeats * rows.batches == 0)
     return false;
-  int64_t turns = k / run * llvm::divideCeil(run, rowBytes);
+  int64_t iterations = k / run * llvm::divideCeil(run, rowBytes);
   int64_t vectors = llvm::divideCeil(request.shape.n, side);
   int64_t count = llvm::divideCeil(rows.length, side);
   int64_t tall = llvm::divideCeil(rows.length, count);
   int64_t all = count * rows.repeats, tiles = std::min<int64_t>(all, 2);
   auto getCycles = [&](int64_t columns) {
-    return getAmxCycles(tiles, tall, columns, turns, request.hasLongEpilogue);
+    return getAmxCycles(tiles, tall, columns, iterations,
+                        request.hasLongEpilogue);
   };
   int64_t byAmx = tuning::amxSetUpCycles +
                   llvm::divideCeil(all, 2) *
@@ -310,7 +311,7 @@ static CostedChoice choosePlain(const KernelRequest &request,
   bool isRow = shape.getRows() == 1;
   if (isInt8 && isDivided(4)) {
     if (prefersAmx(request, target))
-      return choose(PackingKind::Tiles, 4, 32, 2, "fewer cycles by AMX");
+      return choose(PackingKind::Amx, 4, 32, 2, "fewer cycles by AMX");
     if (getVectorLanes(PackingKind::Vnni, target) == 16)
       return choose(PackingKind::Vnni, 4, chooseVnniRows(shape.getRows()), 2,
                     "AVX-512 VNNI");
@@ -370,7 +371,7 @@ KernelChoice kernels::chooseForActivations(const KernelRequest &request,
   // AMX in chunks that cut k evenly: nothing is cut at run time.
   if (shape.k % 4 == 0 && prefersAmx(request, shape.k, shape.k, target) &&
       shape.k % (4 * llvm::divideCeil(shape.k, 64)) == 0)
-    return choose(PackingKind::Tiles, 4, 32, "fewer cycles by AMX");
+    return choose(PackingKind::Amx, 4, 32, "fewer cycles by AMX");
   if (has(PackingKind::Vnni))
     return choose(PackingKind::Vnni, 4,
                   getVectorLanes(PackingKind::Vnni, target) == 16 ? 8 : 6,

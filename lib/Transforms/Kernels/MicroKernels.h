@@ -12,7 +12,7 @@ std::unique_ptr<MicroKernel> makeFloatFma(ImplicitGemm &gemm,
                                           const TargetInfo &target);
 std::unique_ptr<MicroKernel> makeFloatCodes(ImplicitGemm &gemm,
                                             const TargetInfo &target);
-/// X86Avx2.cpp. A turn of the loop takes so many steps.
+/// X86Avx2.cpp. An iteration of the loop takes so many steps.
 std::unique_ptr<MicroKernel> makeVpmaddwd(mlir::MLIRContext *context,
                                           const KernelSpec &spec,
                                           int64_t stepsOfTurn = 1);

@@ -58,10 +58,10 @@ void ActivationPacker::choose() {
   isWidened = plan.kind == PackingKind::Madd || plan.kind == PackingKind::Outer;
   takesUnsigned = plan.kind == PackingKind::Vnni ||
                   plan.kind == PackingKind::Usdot ||
-                  (plan.kind == PackingKind::Tiles && op.getInputUnsigned());
+                  (plan.kind == PackingKind::Amx && op.getInputUnsigned());
 }
 
-/// The sums of bytes along an axis, which goes away.
+/// The sums of 8-bit integers along an axis, which goes away.
 Value ActivationPacker::sumLines(Value matrices, int64_t axis,
                                  bool isUnsigned) {
   auto type = cast<RankedTensorType>(matrices.getType());
@@ -97,7 +97,7 @@ Value ActivationPacker::sumLines(Value matrices, int64_t axis,
 }
 
 /// Adds `factor` times an element of `lines`, read by some of the output's
-/// dimensions, to the sums; a number if there are no lines.
+/// dimensions, to the sums; a constant if there are no lines.
 void ActivationPacker::addToSums(Value lines, ArrayRef<int64_t> dims,
                                  int64_t factor) {
   Block &block = op.getEpilogue().front();
@@ -105,27 +105,28 @@ void ActivationPacker::addToSums(Value lines, ArrayRef<int64_t> dims,
   OpBuilder::InsertionGuard guard(b);
   if (lines) {
     int64_t rank = op.getInit().getType().getRank();
-    SmallVector<AffineExpr> places;
+    SmallVector<AffineExpr> exprs;
     for (int64_t dim : dims)
-      places.push_back(b.getAffineDimExpr(dim));
-    SmallVector<Attribute> maps(op.getExtraMaps().getValue());
+      exprs.push_back(b.getAffineDimExpr(dim));
+    SmallVector<Attribute> maps(op.getEpilogueMaps().getValue());
     maps.push_back(
-        AffineMapAttr::get(AffineMap::get(rank, 0, places, b.getContext())));
-    op.getExtrasMutable().append(lines);
-    op.setExtraMapsAttr(b.getArrayAttr(maps));
+        AffineMapAttr::get(AffineMap::get(rank, 0, exprs, b.getContext())));
+    op.getEpilogueOperandsMutable().append(lines);
+    op.setEpilogueMapsAttr(b.getArrayAttr(maps));
     addend = block.addArgument(b.getI32Type(), op.getLoc());
   }
   b.setInsertionPointToStart(&block);
-  Value number = arith::ConstantOp::create(
+  Value constant = arith::ConstantOp::create(
       b, b.getI32IntegerAttr(static_cast<int32_t>(factor)));
-  addend = addend ? Value(arith::MulIOp::create(b, addend, number)) : number;
+  addend =
+      addend ? Value(arith::MulIOp::create(b, addend, constant)) : constant;
   auto sum = arith::AddIOp::create(b, acc, addend);
   acc.replaceAllUsesExcept(sum, sum);
 }
 
 bool ActivationPacker::stageInput(bool isFlipped) {
-  int64_t channels = llvm::alignTo(op.getDepth(), plan.step);
-  if (!isWidened && !isFlipped && channels == op.getDepth())
+  int64_t channels = llvm::alignTo(op.getK(), plan.step);
+  if (!isWidened && !isFlipped && channels == op.getK())
     return false;
   kernels::stageInput(op, channels,
                       {op.getInputUnsigned(), isWidened, isFlipped});
@@ -139,11 +140,11 @@ void ActivationPacker::packWeights(bool isFlipped) {
     weights = tensor::CollapseShapeOp::create(b, weights, parts);
   }
   auto type = cast<RankedTensorType>(weights.getType());
-  bool isAmx = plan.kind == PackingKind::Tiles;
+  bool isAmx = plan.kind == PackingKind::Amx;
   auto packing = PackingAttr::get(
-      op.getContext(), /*groups=*/1, llvm::alignTo(op.getDepth(), plan.step),
-      op.getColumns(), plan.mr, plan.nr, plan.step, plan.kind, /*halves=*/false,
-      isAmx ? op.getDepth() : 0);
+      op.getContext(), /*groups=*/1, llvm::alignTo(op.getK(), plan.step),
+      op.getN(), plan.mr, plan.nr, plan.step, plan.kind, /*int4=*/false,
+      isAmx ? op.getK() : 0);
   SmallVector<int64_t> shape(type.getShape().drop_back(2));
   shape.push_back(packing.getSize());
   Type stored = isWidened ? Type(b.getI16Type()) : type.getElementType();
@@ -166,7 +167,7 @@ bool ActivationPacker::pack() {
   choose();
   bool leftFlips = !isWidened && op.getInputUnsigned() != takesUnsigned;
   bool rightFlips =
-      !isWidened && op.getWeightsUnsigned() && plan.kind != PackingKind::Tiles;
+      !isWidened && op.getWeightsUnsigned() && plan.kind != PackingKind::Amx;
   Value left = op.getInput(), right = op.getWeights();
   int64_t rank = op.getInit().getType().getRank();
   // With a = a' + p and b = b' + q: sum ab = sum a'b' + p sum b + q sum a - K p
@@ -193,7 +194,7 @@ bool ActivationPacker::pack() {
   if (rightFlips)
     addToSums(sumLines(left, rank - 1, op.getInputUnsigned()), leading, q);
   if (leftFlips && rightFlips)
-    addToSums({}, {}, -op.getDepth() * p * q);
+    addToSums({}, {}, -op.getK() * p * q);
   bool isStaged = stageInput(leftFlips);
   packWeights(rightFlips);
   if (leftFlips)

@@ -3,6 +3,7 @@
 // vectors. Scales and zeros get the same panels.
 
 #include "ContractShape.h"
+#include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "PackIntegers.h"
 #include "PackedConstants.h"
 #include "RegisterTile.h"
@@ -39,22 +40,21 @@ LogicalResult kernels::packCodes(ContractOp op, const TargetInfo &target) {
   // One row leaves registers for more columns, whose sums don't wait for each
   // other. Where it may be one, many registers have room for both.
   bool hasMany = target.numVectors >= 32 && !target.hasRVV;
-  bool isBroad =
-      op.getColumns() > 2 * lanes && (rows == 1 || (hasMany && !shape.m));
+  bool isBroad = op.getN() > 2 * lanes && (rows == 1 || (hasMany && !shape.m));
   int64_t nr = (isBroad ? 4 : 2) * lanes;
   int64_t mr = std::min<int64_t>(hasMany ? (isBroad ? 5 : 8) : 4, rows);
   bool isWide = llvm::any_of(
       *codes, [](int8_t code) { return static_cast<uint8_t>(code) > 15; });
   auto packing = PackingAttr::get(
-      op.getContext(), /*groups=*/1, op.getDepth(), op.getColumns(), mr, nr,
+      op.getContext(), /*groups=*/1, op.getK(), op.getN(), mr, nr,
       /*step=*/1, isWide ? PackingKind::Bytes : PackingKind::Codes);
   std::vector<int8_t> packed(packing.getSize(), 0);
   // Codes of eight bits are stored without a zero point that all have.
   int8_t common = zeros->empty() ? 0 : zeros->front();
   bool isCommon = llvm::all_equal(*zeros) &&
                   (!isWide || static_cast<uint8_t>(common) == 128);
-  int64_t columns = op.getColumns(), half = nr / 2;
-  for (int64_t k = 0; k < op.getDepth(); ++k)
+  int64_t columns = op.getN(), half = nr / 2;
+  for (int64_t k = 0; k < op.getK(); ++k)
     for (int64_t n = 0; n < columns; ++n) {
       int64_t inner = n % nr;
       int64_t panel = n / nr * packing.getPanelSize();
@@ -63,9 +63,9 @@ LogicalResult kernels::packCodes(ContractOp op, const TargetInfo &target) {
             (*codes)[k * columns + n] - (isCommon ? common : 0));
         continue;
       }
-      int64_t place = panel + k * half + inner % half;
-      packed[place] = static_cast<int8_t>(
-          packed[place] | (*codes)[k * columns + n] << (inner < half ? 0 : 4));
+      int64_t offset = panel + k * half + inner % half;
+      packed[offset] = static_cast<int8_t>(
+          packed[offset] | (*codes)[k * columns + n] << (inner < half ? 0 : 4));
     }
   ImplicitLocOpBuilder b(op.getLoc(), op);
   op.getWeightsMutable().set(makePayload(b, b.getI8Type(), asBytes(packed)));

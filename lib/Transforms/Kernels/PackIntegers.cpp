@@ -79,7 +79,7 @@ private:
   /// Taps that are filled up to whole steps together.
   int64_t tapsOfRun = 1;
   KernelChoice plan{};
-  /// Products of tiles: elements that follow each other.
+  /// AMX: elements that follow each other.
   int64_t run = 0;
   std::vector<QuadPanel> quads;
 };
@@ -96,9 +96,9 @@ LogicalResult IntegerPacker::readWeights() {
   if (weights.empty())
     return op.emitOpError("cannot be packed: its weights aren't constant");
   groups = op.getGroups();
-  columns = op.getColumns();
+  columns = op.getN();
   channels = op.getChannels();
-  taps = op.getDepth() / channels;
+  taps = op.getK() / channels;
   return success();
 }
 
@@ -205,14 +205,14 @@ int64_t IntegerPacker::packQuads() {
 SmallVector<WinogradOption> IntegerPacker::findTransforms() {
   SmallVector<WinogradOption> options;
   for (WinogradTile tile : {WinogradTile{2}, WinogradTile{4}}) {
-    int64_t bytes = tile.numbers() * channels * columns * 2;
+    int64_t bytes = tile.points() * channels * columns * 2;
     if (!winograd || !canTransform(op, weights, tile) ||
         (tile.out > 2 && bytes > tuning::mostLargeWinogradBytes))
       continue;
-    int64_t places = tile.out * tile.out;
+    int64_t outputs = tile.out * tile.out;
     options.push_back(
         {tile.out, countWinogradTiles(op, tile).value_or(llvm::divideCeil(
-                       getContractShape(op).getRows(), places))});
+                       getContractShape(op).getRows(), outputs))});
   }
   return options;
 }
@@ -245,7 +245,7 @@ void IntegerPacker::choose() {
 // Input
 //===----------------------------------------------------------------------===//
 
-/// Whether a kind multiplies bytes without sign; others have one.
+/// Whether a kind multiplies u8; others s8.
 static bool needsUnsigned(PackingKind kind) {
   return kind == PackingKind::Pairs || kind == PackingKind::Quads ||
          kind == PackingKind::Vnni || kind == PackingKind::Usdot ||
@@ -268,19 +268,19 @@ void IntegerPacker::correctSums(int64_t offset) {
   Value acc = block.getArgument(0);
   // Wraps, as the sums do.
   unsigned bits = acc.getType().getIntOrFloatBitWidth();
-  SmallVector<APInt> numbers;
+  SmallVector<APInt> values;
   for (int64_t sum : sums)
-    numbers.push_back(APInt(64, sum, /*isSigned=*/true).trunc(bits));
+    values.push_back(APInt(64, sum, /*isSigned=*/true).trunc(bits));
   auto type =
       RankedTensorType::get(static_cast<int64_t>(sums.size()), acc.getType());
-  Value extra =
-      arith::ConstantOp::create(b, DenseElementsAttr::get(type, numbers));
+  Value operand =
+      arith::ConstantOp::create(b, DenseElementsAttr::get(type, values));
   int64_t rank = op.getInit().getType().getRank();
-  SmallVector<Attribute> maps(op.getExtraMaps().getValue());
+  SmallVector<Attribute> maps(op.getEpilogueMaps().getValue());
   maps.push_back(AffineMapAttr::get(
       AffineMap::get(rank, 0, b.getAffineDimExpr(rank - 1))));
-  op.getExtrasMutable().append(extra);
-  op.setExtraMapsAttr(b.getArrayAttr(maps));
+  op.getEpilogueOperandsMutable().append(operand);
+  op.setEpilogueMapsAttr(b.getArrayAttr(maps));
   Value argument = block.addArgument(acc.getType(), op.getLoc());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&block);
@@ -296,7 +296,7 @@ bool IntegerPacker::stageInput() {
   form.isUnsigned = op.getInputUnsigned();
   form.isWidened = needsWide(plan.kind) && !element.isInteger(16);
   // AMX multiplies with whichever sign.
-  if (plan.kind != PackingKind::Tiles)
+  if (plan.kind != PackingKind::Amx)
     form.isFlipped = form.isUnsigned
                          ? !form.isWidened && !needsUnsigned(plan.kind)
                          : needsUnsigned(plan.kind);
@@ -322,8 +322,8 @@ bool IntegerPacker::stageInput() {
 /// memory that nothing else gets.
 Value IntegerPacker::transformFilters(Value stored) {
   int64_t count = cast<RankedTensorType>(stored.getType()).getNumElements();
-  int64_t numbers = WinogradTile{plan.winogradSide}.numbers();
-  auto type = RankedTensorType::get(count / 9 * numbers, b.getI16Type());
+  int64_t points = WinogradTile{plan.winogradSide}.points();
+  auto type = RankedTensorType::get(count / 9 * points, b.getI16Type());
   Value memory = bufferization::AllocTensorOp::create(b, type, ValueRange{});
   return ExpandOp::create(b, TypeRange(type), stored, memory,
                           getPacking().getPanels())
@@ -341,20 +341,20 @@ void IntegerPacker::chooseRun(bool isStaged) {
 }
 
 /// Rows of weights in the chunks of runs that AMX multiplies: where a chunk
-/// begins earlier, zeros take the place of those that the one before has.
+/// begins earlier, those that the one before has are zero.
 static std::vector<int16_t> cutRuns(ArrayRef<int16_t> weights,
                                     PackingAttr packing) {
   int64_t run = packing.getRun(), chunk = packing.getChunk(),
-          chunks = packing.getChunks(), columns = packing.getColumns();
-  int64_t runs = packing.getGroups() * packing.getDepth() / run;
+          chunks = packing.getChunks(), columns = packing.getN();
+  int64_t runs = packing.getGroups() * packing.getK() / run;
   std::vector<int16_t> cut(runs * chunks * chunk * columns, 0);
   for (int64_t i = 0; i < runs; ++i)
     for (int64_t k = 0; k < run; ++k) {
-      int64_t number = std::min(k / chunk, chunks - 1);
-      int64_t first = std::min(number * chunk, run - chunk);
+      int64_t index = std::min(k / chunk, chunks - 1);
+      int64_t first = std::min(index * chunk, run - chunk);
       std::copy_n(weights.begin() + (i * run + k) * columns, columns,
                   cut.begin() +
-                      ((i * chunks + number) * chunk + k - first) * columns);
+                      ((i * chunks + index) * chunk + k - first) * columns);
     }
   return cut;
 }
@@ -370,10 +370,10 @@ void IntegerPacker::packWeights() {
     packPanels<int16_t, int16_t>(weights, shape, panel, packed);
     payload = makePayload(b, b.getI16Type(), asBytes(packed));
   } else {
-    if (plan.kind == PackingKind::Tiles) {
+    if (plan.kind == PackingKind::Amx) {
       PackingAttr packing = getPacking();
       weights = cutRuns(weights, packing);
-      shape = {groups, 1, packing.getPaddedDepth(), columns};
+      shape = {groups, 1, packing.getPaddedK(), columns};
     }
     std::vector<int8_t> packed(packedSize(shape, panel));
     packPanels<int16_t, int8_t>(weights, shape, panel, packed);
@@ -405,7 +405,7 @@ FailureOr<bool> IntegerPacker::pack() {
   if (!joinTaps())
     padChannels();
   bool isStaged = stageInput();
-  if (plan.kind == PackingKind::Tiles)
+  if (plan.kind == PackingKind::Amx)
     chooseRun(isStaged);
   packWeights();
   return isStaged;

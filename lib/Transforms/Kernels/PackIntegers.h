@@ -15,10 +15,6 @@ namespace onnxquant::kernels {
 llvm::FailureOr<bool> packIntegers(onnxq::ContractOp op,
                                    const TargetInfo &target, bool winograd);
 
-/// The zero point that all blocks of a contraction's codes have: codes of eight
-/// bits are stored without it.
-inline constexpr llvm::StringLiteral commonZeroAttr = "onnxq.common_zero";
-
 /// Packs codes that floats are multiplied with, and their scales and zeros.
 llvm::LogicalResult packCodes(onnxq::ContractOp op, const TargetInfo &target);
 

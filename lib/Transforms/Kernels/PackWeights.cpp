@@ -58,7 +58,7 @@ static std::optional<std::vector<float>> readFloats(Value value) {
 
 /// [groups, depth, columns] in the packing's order.
 static std::vector<float> pack(ArrayRef<float> weights, PackingAttr packing) {
-  int64_t depth = packing.getDepth(), columns = packing.getColumns();
+  int64_t depth = packing.getK(), columns = packing.getN();
   int64_t nr = packing.getNr();
   std::vector<float> packed(packing.getSize(), 0.0f);
   float *to = packed.data();
@@ -165,9 +165,9 @@ private:
                << op.getLoc() << ": m = " << shape.m.value_or(-1)
                << ", n = " << shape.n << ": " << stringifyPackingKind(kind)
                << " of " << tile.rows << "x" << tile.columns << "\n");
-    auto packing = PackingAttr::get(op.getContext(), op.getGroups(),
-                                    op.getDepth(), op.getColumns(), tile.rows,
-                                    tile.columns, /*step=*/1, kind);
+    auto packing =
+        PackingAttr::get(op.getContext(), op.getGroups(), op.getK(), op.getN(),
+                         tile.rows, tile.columns, /*step=*/1, kind);
     if (weights) {
       ImplicitLocOpBuilder b(op.getLoc(), op);
       Value &packed = cache[{op.getWeights(), packing}];

@@ -37,11 +37,11 @@ std::optional<std::vector<T>> kernels::readConstant(Value value) {
       !elements.getElementType().isIntOrFloat() ||
       elements.getElementType().getIntOrFloatBitWidth() != 8 * sizeof(T))
     return std::nullopt;
-  std::vector<T> numbers(elements.getNumElements());
-  if (failed(readBytes(elements, {reinterpret_cast<char *>(numbers.data()),
-                                  numbers.size() * sizeof(T)})))
+  std::vector<T> values(elements.getNumElements());
+  if (failed(readBytes(elements, {reinterpret_cast<char *>(values.data()),
+                                  values.size() * sizeof(T)})))
     return std::nullopt;
-  return numbers;
+  return values;
 }
 
 namespace onnxquant::kernels {

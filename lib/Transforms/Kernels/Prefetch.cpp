@@ -7,8 +7,8 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::kernels;
 
-void PanelPrefetch::plan(Value next, int64_t count, Value number, Value tiles,
-                         int64_t runs, int64_t turns) {
+void PanelPrefetch::plan(Value next, int64_t count, Value index, Value tiles,
+                         int64_t runs, int64_t iterations) {
   clear();
   int64_t line = tuning::lineBytes / gemm.getBytesOfB();
   Value share = b.ceilDiv(b.index(llvm::divideCeil(count, line)), tiles);
@@ -16,26 +16,26 @@ void PanelPrefetch::plan(Value next, int64_t count, Value number, Value tiles,
   // So few tiles use B faster than it comes.
   if (lines && *lines > mostLines)
     return;
-  Value begin = b.add(next, b.mul(b.mul(number, share), line));
-  if (lines && turns * runs >= *lines) {
+  Value begin = b.add(next, b.mul(b.mul(index, share), line));
+  if (lines && iterations * runs >= *lines) {
     // Many lines at once would keep others waiting.
-    turnStep = llvm::divideCeil(*lines * line, turns * runs);
-    runStep = turnStep * turns;
+    iterationStep = llvm::divideCeil(*lines * line, iterations * runs);
+    runStep = iterationStep * iterations;
     first = offset = begin;
     return;
   }
-  b.loop(share, {}, [&](Value i, ValueRange) {
+  b.repeat(share, [&](Value i) {
     b.prefetch(gemm.weights.memory, b.add(begin, b.mul(i, line)));
-    return SmallVector<Value>();
   });
 }
 
-void PanelPrefetch::startRun(Value number) {
+void PanelPrefetch::startRun(Value index) {
   if (first)
-    offset = b.add(first, b.mul(number, runStep));
+    offset = b.add(first, b.mul(index, runStep));
 }
 
-void PanelPrefetch::onTurn(Value turn) {
+void PanelPrefetch::onIteration(Value iteration) {
   if (first)
-    b.prefetch(gemm.weights.memory, b.add(offset, b.mul(turn, turnStep)));
+    b.prefetch(gemm.weights.memory,
+               b.add(offset, b.mul(iteration, iterationStep)));
 }

@@ -15,25 +15,25 @@ public:
       : gemm(gemm), b(gemm.b), mostLines(mostLines) {}
 
   /// Prefetches a tile's share of the `count` elements from `next` on: tile
-  /// `number` of `tiles` that use other elements meanwhile. Where that is
-  /// known, each of a run's `turns` prefetches a part, in `runs` runs.
-  void plan(mlir::Value next, int64_t count, mlir::Value number,
-            mlir::Value tiles, int64_t runs, int64_t turns);
+  /// `index` of `tiles` that use other elements meanwhile. Where that is
+  /// known, each of a run's `iterations` prefetches a part, in `runs` runs.
+  void plan(mlir::Value next, int64_t count, mlir::Value index,
+            mlir::Value tiles, int64_t runs, int64_t iterations);
   void clear() { first = {}; }
-  /// Begins run `number`.
-  void startRun(mlir::Value number);
-  /// The part of a turn of the run's loop.
-  void onTurn(mlir::Value turn);
+  /// Begins run `index`.
+  void startRun(mlir::Value index);
+  /// The part of an iteration of the run's loop.
+  void onIteration(mlir::Value iteration);
 
 private:
   ImplicitGemm &gemm;
   KernelBuilder &b;
   int64_t mostLines;
-  /// Where the tile's and the run's share begin; null if turns prefetch
+  /// Where the tile's and the run's share begin; null if iterations prefetch
   /// nothing.
   mlir::Value first, offset;
-  /// Elements between the shares of turns and runs.
-  int64_t turnStep = 0, runStep = 0;
+  /// Elements between the shares of iterations and runs.
+  int64_t iterationStep = 0, runStep = 0;
 };
 
 } // namespace onnxquant::kernels

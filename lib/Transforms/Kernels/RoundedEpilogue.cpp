@@ -37,11 +37,11 @@ std::optional<RoundedEpilogue> kernels::matchRounded(Value result,
                          op.getFitsI32()};
 }
 
-/// Part `number` of a vector, of `count` elements.
-static Value takePart(KernelBuilder &b, Value vector, int64_t number,
+/// Part `index` of a vector, of `count` elements.
+static Value takePart(KernelBuilder &b, Value vector, int64_t index,
                       int64_t count) {
   return vector::ExtractStridedSliceOp::create(
-      b, vector, ArrayRef<int64_t>{number * count}, ArrayRef<int64_t>{count},
+      b, vector, ArrayRef<int64_t>{index * count}, ArrayRef<int64_t>{count},
       ArrayRef<int64_t>{1});
 }
 
@@ -55,14 +55,14 @@ static Value splat(KernelBuilder &b, VectorType type, Attribute value) {
   return arith::ConstantOp::create(b, DenseElementsAttr::get(type, value));
 }
 
-/// The bytes of small numbers, rounded by an addition: next to 1.5 * 2^23
-/// floats are whole numbers, and the low bits of such a float are those of the
-/// number.
+/// The 8-bit integers of small floats, rounded by an addition: next to 1.5 *
+/// 2^23 floats are whole numbers, and the low bits of such a float are those of
+/// the integer.
 static Value emitByAddition(KernelBuilder &b, const RoundedEpilogue &rounded,
-                            Value numbers) {
-  auto type = cast<VectorType>(numbers.getType());
+                            Value values) {
+  auto type = cast<VectorType>(values.getType());
   Value large = splat(b, type, b.getF32FloatAttr(12582912.0f));
-  Value sums = arith::AddFOp::create(b, numbers, large);
+  Value sums = arith::AddFOp::create(b, values, large);
   Value bits = arith::BitcastOp::create(b, type.clone(b.getI32Type()), sums);
   VectorType bytes = type.clone(b.getI8Type());
   Value x = arith::TruncIOp::create(b, bytes, bits);
@@ -76,14 +76,14 @@ static Value emitByAddition(KernelBuilder &b, const RoundedEpilogue &rounded,
 /// In plain ops: rounding next to the conversion, which is one instruction on
 /// many processors.
 static Value emitPlain(KernelBuilder &b, const RoundedEpilogue &rounded,
-                       Value numbers) {
-  auto type = cast<VectorType>(numbers.getType());
+                       Value values) {
+  auto type = cast<VectorType>(values.getType());
   auto bound = [&](Value x, int64_t limit, arith::CmpFPredicate predicate) {
-    Value number = splat(b, type, b.getF32FloatAttr(limit - rounded.zero));
-    Value isInside = arith::CmpFOp::create(b, predicate, x, number);
-    return arith::SelectOp::create(b, isInside, x, number).getResult();
+    Value limitValue = splat(b, type, b.getF32FloatAttr(limit - rounded.zero));
+    Value isInside = arith::CmpFOp::create(b, predicate, x, limitValue);
+    return arith::SelectOp::create(b, isInside, x, limitValue).getResult();
   };
-  Value x = bound(numbers, rounded.low, arith::CmpFPredicate::OGT);
+  Value x = bound(values, rounded.low, arith::CmpFPredicate::OGT);
   x = bound(x, rounded.high, arith::CmpFPredicate::OLT);
   if (rounded.byAddition)
     return emitByAddition(b, rounded, x);
@@ -137,17 +137,17 @@ static Value orderFours(KernelBuilder &b, Value bytes,
   return vector::BitCastOp::create(b, type, fours);
 }
 
-/// 8, 16 or 32 numbers with 32-byte vectors. What is too small, or isn't a
-/// number, becomes the least integer; narrowing and adding saturate, so that
+/// 8, 16 or 32 floats with 32-byte vectors. What is too small, or NaN,
+/// becomes the least integer; narrowing and adding saturate, so that
 /// only what is too large for an integer needs a bound before.
 static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
-                      Value numbers, bool isInFours) {
+                      Value values, bool isInFours) {
   Location loc = b.getLoc();
   auto eight = VectorType::get(8, b.getF32Type());
   Value high = splat(b, eight, b.getF32FloatAttr(rounded.high - rounded.zero));
   auto convert = [&](int64_t part) {
-    Value x = takePart(b, numbers, part, 8);
-    // What isn't a number becomes the second operand: it stays.
+    Value x = takePart(b, values, part, 8);
+    // NaN becomes the second operand: it stays.
     if (!rounded.isSmall)
       x = callIntrinsic(b, loc, "llvm.x86.avx.min.ps.256", eight, {high, x});
     return callIntrinsic(b, loc, "llvm.x86.avx.cvt.ps2dq.256",
@@ -156,7 +156,7 @@ static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
   StringRef narrow = rounded.low < 0 ? "llvm.x86.sse2.packsswb.128"
                                      : "llvm.x86.sse2.packuswb.128";
   auto sixteen = VectorType::get(16, b.getI8Type());
-  int64_t count = cast<VectorType>(numbers.getType()).getNumElements();
+  int64_t count = cast<VectorType>(values.getType()).getNumElements();
   if (count == 8) {
     Value whole = convert(0);
     Value words =
@@ -191,11 +191,11 @@ static Value emitAVX2(KernelBuilder &b, const RoundedEpilogue &rounded,
   return clampBytes(b, rounded, bytes);
 }
 
-/// 32 or 64 numbers with 64-byte vectors, in the same way.
+/// 32 or 64 floats with 64-byte vectors, in the same way.
 static Value emitAVX512(KernelBuilder &b, const RoundedEpilogue &rounded,
-                        Value numbers) {
+                        Value values) {
   Location loc = b.getLoc();
-  int64_t count = cast<VectorType>(numbers.getType()).getNumElements();
+  int64_t count = cast<VectorType>(values.getType()).getNumElements();
   auto sixteen = VectorType::get(16, b.getF32Type());
   auto whole = VectorType::get(16, b.getI32Type());
   Value high =
@@ -203,7 +203,7 @@ static Value emitAVX512(KernelBuilder &b, const RoundedEpilogue &rounded,
   Value rounding = arith::ConstantOp::create(b, b.getI32IntegerAttr(4));
   Value all = arith::ConstantOp::create(b, b.getI16IntegerAttr(-1));
   auto convert = [&](int64_t part) {
-    Value x = takePart(b, numbers, part, 16);
+    Value x = takePart(b, values, part, 16);
     if (!rounded.isSmall)
       x = callIntrinsic(b, loc, "llvm.x86.avx512.min.ps.512", sixteen,
                         {high, x, rounding});
@@ -239,24 +239,24 @@ static Value emitAVX512(KernelBuilder &b, const RoundedEpilogue &rounded,
 }
 
 static Value emitBytes(KernelBuilder &b, const RoundedEpilogue &rounded,
-                       Value numbers, bool isInFours) {
-  int64_t lanes = cast<VectorType>(numbers.getType()).getNumElements();
+                       Value values, bool isInFours) {
+  int64_t lanes = cast<VectorType>(values.getType()).getNumElements();
   if (rounded.hasAVX512 && (lanes == 32 || lanes == 64))
-    return emitAVX512(b, rounded, numbers);
+    return emitAVX512(b, rounded, values);
   // More than a vector: one after the other.
   if (rounded.hasAVX2 && lanes == 64)
     return b.concat(
-        {emitAVX2(b, rounded, takeHalf(b, numbers, false), /*isInFours=*/false),
-         emitAVX2(b, rounded, takeHalf(b, numbers, true),
+        {emitAVX2(b, rounded, takeHalf(b, values, false), /*isInFours=*/false),
+         emitAVX2(b, rounded, takeHalf(b, values, true),
                   /*isInFours=*/false)});
   bool isAVX2 = rounded.hasAVX2 && (lanes == 8 || lanes == 16 || lanes == 32);
-  return isAVX2 ? emitAVX2(b, rounded, numbers, isInFours)
-                : emitPlain(b, rounded, numbers);
+  return isAVX2 ? emitAVX2(b, rounded, values, isInFours)
+                : emitPlain(b, rounded, values);
 }
 
 Value kernels::emitRounded(KernelBuilder &b, const RoundedEpilogue &rounded,
-                           Value numbers, bool isInFours) {
-  Value bytes = emitBytes(b, rounded, numbers, isInFours);
+                           Value values, bool isInFours) {
+  Value bytes = emitBytes(b, rounded, values, isInFours);
   if (!rounded.table)
     return bytes;
   return onnxq::EntryOp::create(b, bytes, rounded.table);

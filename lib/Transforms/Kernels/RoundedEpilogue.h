@@ -2,7 +2,7 @@
 //
 //   y = min(upper, max(lower, round(x) + zero_point))
 //
-// Bounds and zero point are whole numbers, so that clamping first, to bounds
+// Bounds and zero point are integers, so that clamping first, to bounds
 // less the zero point, gives the same; then one conversion rounds
 // (vcvtps2dq), and narrowing (vpackssdw, vpackuswb) saturates.
 
@@ -16,9 +16,9 @@ namespace onnxquant::kernels {
 
 /// An epilogue that ends so.
 struct RoundedEpilogue {
-  /// The number before it is rounded, a value of the region.
-  mlir::Value number;
-  /// The zero point and the bounds, both bytes without sign or both with one.
+  /// What is rounded, a value of the region.
+  mlir::Value value;
+  /// The zero point and the bounds, all of u8 or all of s8.
   int64_t zero, low, high;
   /// The table that the byte is looked up in; null if it is the result.
   mlir::DenseIntElementsAttr table;
@@ -26,7 +26,7 @@ struct RoundedEpilogue {
   bool hasAVX2, hasAVX512;
   /// Whether rounding and converting takes longer than an addition.
   bool byAddition;
-  /// Whether the number is known to fit 32 bits once it is rounded.
+  /// Whether it is known to fit 32 bits once it is rounded.
   bool isSmall;
 };
 
@@ -38,10 +38,10 @@ std::optional<RoundedEpilogue> matchRounded(mlir::Region &epilogue,
 std::optional<RoundedEpilogue> matchRounded(mlir::Value result,
                                             const TargetInfo &target);
 
-/// The bytes of a vector of numbers. With `isInFours` 16 numbers are in the
+/// A vector of floats as 8-bit integers. With `isInFours` 16 floats are in the
 /// order that AVX2's packing undoes (getPackedOrder).
 mlir::Value emitRounded(KernelBuilder &b, const RoundedEpilogue &rounded,
-                        mlir::Value numbers, bool isInFours = false);
+                        mlir::Value values, bool isInFours = false);
 
 } // namespace onnxquant::kernels
 

@@ -91,8 +91,8 @@ int64_t TileGrid::getLastRows(int64_t rows, int64_t columns) {
 /// Whole panels, and the rest of the columns.
 void TileGrid::emitColumns(int64_t rows) {
   int64_t nr = gemm.packing.getNr();
-  int64_t whole = gemm.packing.getColumns() / nr;
-  int64_t rest = gemm.packing.getColumns() % nr;
+  int64_t whole = gemm.packing.getN() / nr;
+  int64_t rest = gemm.packing.getN() % nr;
   if (whole > 0)
     emitPanels(rows, b.index(whole), b.index(0), nr);
   if (rest > 0)
@@ -112,9 +112,9 @@ int64_t kernels::getTilesInCache(const ImplicitGemm &gemm, int64_t rows) {
 /// each.
 Value TileGrid::countBlocks(Value tiles, int64_t rows) {
   Value blocks = b.ceilDiv(tiles, b.index(getTilesInCache(gemm, rows)));
-  std::optional<int64_t> number = KernelBuilder::known(blocks),
+  std::optional<int64_t> count = KernelBuilder::known(blocks),
                          all = KernelBuilder::known(tiles);
-  if (threads == 1 || !number || *all < tuning::tilesOfThread * threads)
+  if (threads == 1 || !count || *all < tuning::tilesOfThread * threads)
     return blocks;
   // Threads that take rows of their own read and write what the ops before and
   // behind have next to the same processor; those that take columns of their
@@ -123,7 +123,7 @@ Value TileGrid::countBlocks(Value tiles, int64_t rows) {
                        gemm.getBytesOfA();
   if (inputBytes < gemm.packing.getSize() * gemm.getBytesOfB())
     return blocks;
-  return b.index(llvm::alignTo(*number, threads));
+  return b.index(llvm::alignTo(*count, threads));
 }
 
 void TileGrid::emitPanels(int64_t rows, Value panels, Value firstPanel,
@@ -148,13 +148,13 @@ void TileGrid::emitPanels(int64_t rows, Value panels, Value firstPanel,
   b.grid(counts, [&](ArrayRef<Value> at) {
     SmallVector<Value> batch(at.take_front(gemm.batches));
     at = at.drop_front(gemm.batches);
-    Value number = b.add(b.mul(at[1], tilesOfBlock), at[3]);
+    Value tileIndex = b.add(b.mul(at[1], tilesOfBlock), at[3]);
     // The last block may have fewer tiles.
     OpBuilder::InsertionGuard guard(b);
     if (!isSingle && KernelBuilder::known(b.sub(b.mul(blocks, tilesOfBlock),
                                                 tiles.count)) != 0) {
       Value isThere = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
-                                            number, tiles.count);
+                                            tileIndex, tiles.count);
       auto branch = scf::IfOp::create(b, isThere, /*withElseRegion=*/false);
       b.setInsertionPoint(branch.thenYield());
     }
@@ -163,9 +163,9 @@ void TileGrid::emitPanels(int64_t rows, Value panels, Value firstPanel,
     if (prefetches)
       prefetch.plan(b.add(gemm.getPanel(tile), gemm.packing.getPanelSize()),
                     gemm.packing.getPanelSize(), at[3], tilesOfBlock,
-                    gemm.packing.getDepth() / gemm.run,
-                    kernel.countTurns(gemm.run));
-    emitRows(tiles, number, [&](Value m, int64_t count) {
+                    gemm.packing.getK() / gemm.run,
+                    kernel.countIterations(gemm.run));
+    emitRows(tiles, tileIndex, [&](Value m, int64_t count) {
       tile.m = m;
       tile.rows = count;
       emitTile(tile);

@@ -34,7 +34,7 @@ public:
 
   /// Tiles of up to `rows` rows.
   RowTiles coverRows(int64_t rows);
-  /// Emits the tile with number `tile`: `body` gets its first row and how many
+  /// Emits the tile with index `tile`: `body` gets its first row and how many
   /// it has.
   void emitRows(const RowTiles &tiles, mlir::Value tile,
                 llvm::function_ref<void(mlir::Value, int64_t)> body);

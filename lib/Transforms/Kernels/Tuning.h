@@ -75,7 +75,7 @@ inline constexpr int64_t worthRows = 64;
 /// The most that the slowest thread may do more than the others.
 inline constexpr double mostUnevenShare = 1.15;
 /// Cache lines of the next panel that a tile prefetches at most: of floats, of
-/// x86's dot products, and a turn of AMX's loop.
+/// x86's dot products, and an iteration of AMX's loop.
 inline constexpr int64_t prefetchedLines = 256, prefetchedLinesOfDots = 1024,
                          amxPrefetchedLines = 16;
 
@@ -85,7 +85,7 @@ inline constexpr int64_t prefetchedLines = 256, prefetchedLinesOfDots = 1024,
 /// of cache.
 inline constexpr int64_t mostKOfBlock = 384, leastKOfBlock = 96;
 /// The most rows and columns of a block: with its A and its accumulators half
-/// of the second level of cache stays free, as pages fall on others' places.
+/// of the second level of cache stays free, as pages fall on others' sets.
 inline constexpr int64_t mostRowsOfBlock = 96, mostColumnsOfBlock = 128;
 /// Parts of a contraction that threads may share.
 inline constexpr int64_t enoughParts = 16;
@@ -94,12 +94,13 @@ inline constexpr int64_t enoughParts = 16;
 
 /// Taps of a row of the window that are unrolled.
 inline constexpr int64_t unrolledTaps = 3;
-/// Steps of a turn of floats, and those that are written out without a loop.
+/// Steps of an iteration of floats, and those that are written out without a
+/// loop.
 inline constexpr int64_t unrolledSteps = 2, writtenSteps = 12;
 /// A run of so few elements is short.
 inline constexpr int64_t shortRun = 3 * writtenSteps;
-/// Steps of a turn that loads ahead of its products: of several rows, and of
-/// one, which has several vectors of B.
+/// Steps of an iteration that loads ahead of its products: of several rows, and
+/// of one, which has several vectors of B.
 inline constexpr int64_t inOrderSteps = 4, inOrderStepsOfRow = 2;
 
 //===--- Register tiles (floats) ------------------------------------------===//
@@ -126,7 +127,7 @@ inline int64_t getWinogradScratch(const TargetInfo &target) {
 /// What a block costs beyond its tiles (its weights are read again), in tiles,
 /// and the transform of a tile's input, in columns of products.
 inline constexpr int64_t winogradBlockCost = 4, winogradInputCost = 12;
-/// Steps of integers of a turn of the innermost loop.
+/// Steps of integers of an iteration of the innermost loop.
 inline constexpr int64_t winogradSteps = 2;
 
 //===--- Windows ----------------------------------------------------------===//
@@ -142,6 +143,12 @@ inline constexpr int64_t mostFloatWindowRows = 64, mostWindowRows = 16,
                          mostSlidingRows = 32, fewestWindowRows = 8;
 /// Rows of a thread below which threads have channels of their own instead.
 inline constexpr int64_t fewestThreadWindowRows = 4;
+/// Where taps are paired: products of a column of a tile, and bytes of the row
+/// of zero points that stands for the border above and below.
+inline constexpr int64_t mostPairedTaps = 64, mostBorderRowBytes = 64 * 1024;
+/// Where windows slide: weights that stay in registers at most, and registers
+/// for elements and what the epilogue needs. With fewer of these LLVM spills.
+inline constexpr int64_t mostSlidingWeights = 9, otherRegisters = 11;
 
 //===--- Attention --------------------------------------------------------===//
 
@@ -152,11 +159,15 @@ inline constexpr int64_t keysOfBlock = 128, wideHead = 128,
                          rowsOfAttention = 64;
 /// Columns of V, in vectors, that few rows sum up at a time.
 inline constexpr int64_t vectorsOfFewRows = 8;
+/// Products of an iteration of its sums.
+inline constexpr int64_t unrolledProducts = 4;
 
 //===--- Epilogues --------------------------------------------------------===//
 
 /// An epilogue of more operations is long.
 inline constexpr int64_t manyOperations = 16;
+/// More don't pay: their values leave the registers.
+inline constexpr size_t mostEpilogueOps = 64;
 
 } // namespace onnxquant::kernels::tuning
 

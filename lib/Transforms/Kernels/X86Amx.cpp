@@ -46,9 +46,9 @@ private:
   void cutRows();
   void chooseBlocks(Value panels);
   void emitColumns(Value panels, Value firstPanel, int64_t columns);
-  void planPrefetch(const Tile &tile, Value number);
+  void planPrefetch(const Tile &tile, Value index);
   void emitPair(const Tile &tile, Value pair);
-  AmxTile getAmxTile(const Tile &tile, Value number);
+  AmxTile getAmxTile(const Tile &tile, Value index);
   void addRun(ArrayRef<RowPointer> sources, Value tap, Value weight,
               int64_t columns);
   void storeAmxTile(const Tile &tile, const AmxTile &half, int64_t from,
@@ -58,7 +58,7 @@ private:
   /// Loads or stores a tile of `count` rows of so many elements each.
   void move(StringRef name, Value tile, Value memory, Value offset, Value count,
             Value step, int64_t elements);
-  Value tmm(int64_t number);
+  Value tmm(int64_t reg);
   Value pointerTo(Value memory, Value offset);
   Value stride(Value bytes);
   /// Where the sums of one of both tiles are.
@@ -79,9 +79,9 @@ private:
   /// The sums of four tiles.
   Value scratch;
   /// The part of the next panel's weights that a pair of tiles prefetches, and
-  /// how many lines of a cache at each turn of the loop.
+  /// how many lines of a cache at each iteration of the loop.
   Value nextWeights;
-  int64_t linesPerTurn = 0;
+  int64_t linesPerIteration = 0;
 };
 } // namespace
 
@@ -99,7 +99,7 @@ AmxLowering::AmxLowering(onnxq::ContractOp op, const TargetInfo &target,
   }
 }
 
-/// A window of one tap that reads every place: a product of matrices.
+/// A window of one tap that reads every element: a product of matrices.
 bool AmxLowering::isPlain() {
   if (gemm.spatial == 0)
     return false;
@@ -131,8 +131,8 @@ void AmxLowering::call(StringRef name, ValueRange operands) {
   LLVM::CallIntrinsicOp::create(b, b.getStringAttr(name), operands);
 }
 
-Value AmxLowering::tmm(int64_t number) {
-  return LLVM::ConstantOp::create(b, b.getI8Type(), b.getI8IntegerAttr(number));
+Value AmxLowering::tmm(int64_t reg) {
+  return LLVM::ConstantOp::create(b, b.getI8Type(), b.getI8IntegerAttr(reg));
 }
 
 Value AmxLowering::pointerTo(Value memory, Value offset) {
@@ -142,9 +142,9 @@ Value AmxLowering::pointerTo(Value memory, Value offset) {
       cast<MemRefType>(memory.getType()).getElementTypeBitWidth() / 8;
   Value address =
       b.add(start, b.mul(b.add(metadata.getOffset(), offset), bytes));
-  Value number = arith::IndexCastOp::create(b, b.getI64Type(), address);
+  Value integer = arith::IndexCastOp::create(b, b.getI64Type(), address);
   return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
-                                  number);
+                                  integer);
 }
 
 Value AmxLowering::stride(Value bytes) {
@@ -204,7 +204,7 @@ Value AmxLowering::makeConfiguration() {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// Tiles of equal numbers of rows; the last one begins earlier.
+/// Tiles with equally many rows; the last one begins earlier.
 void AmxLowering::cutRows() {
   int64_t rank = gemm.output.rank();
   length = gemm.output.sizes[rank - 2];
@@ -259,8 +259,8 @@ void AmxLowering::lowerTiles() {
   if (known == 0)
     return;
   cutRows();
-  int64_t whole = packing.getColumns() / packing.getNr();
-  int64_t rest = packing.getColumns() % packing.getNr();
+  int64_t whole = packing.getN() / packing.getNr();
+  int64_t rest = packing.getN() % packing.getNr();
   if (whole > 0)
     emitColumns(b.index(whole), b.index(0), packing.getNr());
   if (rest > 0)
@@ -290,16 +290,10 @@ void AmxLowering::emitColumns(Value panels, Value firstPanel, int64_t columns) {
     scratch = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64));
     call("llvm.x86.ldtilecfg", {makeConfiguration()});
     Value count = b.min(pairsOfBlock, b.sub(pairs, firstPair));
-    auto repeat = [&](Value number, function_ref<void(Value)> body) {
-      b.loop(number, {}, [&](Value i, ValueRange) {
-        body(i);
-        return SmallVector<Value>();
-      });
-    };
-    repeat(b.min(panelsOfBlock, b.sub(panels, panel)), [&](Value i) {
+    b.repeat(b.min(panelsOfBlock, b.sub(panels, panel)), [&](Value i) {
       tile.panel = b.add(firstPanel, b.add(panel, i));
-      repeat(count, [&](Value j) {
-        linesPerTurn = 0;
+      b.repeat(count, [&](Value j) {
+        linesPerIteration = 0;
         if (KernelBuilder::known(panels) != 1)
           planPrefetch(tile, j);
         emitPair(tile, b.add(firstPair, j));
@@ -311,15 +305,15 @@ void AmxLowering::emitColumns(Value panels, Value firstPanel, int64_t columns) {
 }
 
 /// Has a pair of tiles prefetch its share of the next panel.
-void AmxLowering::planPrefetch(const Tile &tile, Value number) {
+void AmxLowering::planPrefetch(const Tile &tile, Value index) {
   int64_t lines = llvm::divideCeil(packing.getPanelSize(), rowBytes);
-  int64_t turns = packing.getDepth() / gemm.run * packing.getChunks();
+  int64_t iterations = packing.getK() / gemm.run * packing.getChunks();
   std::optional<int64_t> count = KernelBuilder::known(pairsOfBlock);
   if (packing.getSize() <= tuning::cachedBBytes || !count)
     return;
-  linesPerTurn = std::min<int64_t>(llvm::divideCeil(lines, turns * *count),
-                                   tuning::amxPrefetchedLines);
-  Value share = b.mul(number, turns * linesPerTurn * rowBytes);
+  linesPerIteration = std::min<int64_t>(
+      llvm::divideCeil(lines, iterations * *count), tuning::amxPrefetchedLines);
+  Value share = b.mul(index, iterations * linesPerIteration * rowBytes);
   nextWeights =
       b.add(b.add(gemm.getPanel(tile), packing.getPanelSize()), share);
 }
@@ -328,14 +322,14 @@ void AmxLowering::planPrefetch(const Tile &tile, Value number) {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-AmxTile AmxLowering::getAmxTile(const Tile &tile, Value number) {
+AmxTile AmxLowering::getAmxTile(const Tile &tile, Value index) {
   int64_t rank = gemm.output.rank();
   AmxTile indices(tile.batch);
   indices.resize(rank - 1);
-  Value outer = b.div(number, tilesOfLength);
-  Value inner = b.sub(number, b.mul(outer, tilesOfLength));
+  Value outer = b.div(index, tilesOfLength);
+  Value inner = b.sub(index, b.mul(outer, tilesOfLength));
   if (rank - gemm.batches == 2)
-    inner = number;
+    inner = index;
   indices[rank - 2] = b.min(b.mul(inner, rows), b.sub(length, rows));
   for (int64_t i = rank - 2; i-- > gemm.batches;) {
     indices[i] = i == gemm.batches ? outer : b.rem(outer, gemm.output.sizes[i]);
@@ -359,12 +353,12 @@ void AmxLowering::addRun(ArrayRef<RowPointer> sources, Value tap, Value weight,
   Value rowStep = b.mul(gemm.input.strides[axis], step);
   Value lineStep = b.index(packing.getNr() * packing.getStep());
   Value lines = b.index(chunk / packing.getStep());
-  b.loop(b.index(chunks), {}, [&](Value i, ValueRange) {
-    for (int64_t line = 0; line < linesPerTurn; ++line) {
-      Value turn = b.add(b.mul(tap, chunks), i);
-      Value number = b.add(b.mul(turn, linesPerTurn), line);
+  b.repeat(b.index(chunks), [&](Value i) {
+    for (int64_t line = 0; line < linesPerIteration; ++line) {
+      Value iteration = b.add(b.mul(tap, chunks), i);
+      Value index = b.add(b.mul(iteration, linesPerIteration), line);
       b.prefetch(gemm.weights.memory,
-                 b.add(nextWeights, b.mul(number, rowBytes)));
+                 b.add(nextWeights, b.mul(index, rowBytes)));
     }
     Value k = b.mul(i, chunk);
     if (chunk * chunks != gemm.run)
@@ -390,7 +384,6 @@ void AmxLowering::addRun(ArrayRef<RowPointer> sources, Value tap, Value weight,
         multiply(h, j);
       }
     }
-    return SmallVector<Value>();
   });
 }
 
@@ -431,7 +424,7 @@ void AmxLowering::storeAmxTile(const Tile &tile, const AmxTile &half,
   Tile part = tile;
   part.rows = std::min<int64_t>(rowsAtOnce, known.value_or(rowsAtOnce));
   Value count = b.ceilDiv(rows, b.index(part.rows));
-  b.loop(count, {}, [&](Value i, ValueRange) {
+  b.repeat(count, [&](Value i) {
     Value first = b.mul(i, part.rows);
     if (known && *known % part.rows != 0)
       first = b.min(first, b.index(*known - part.rows));
@@ -453,7 +446,6 @@ void AmxLowering::storeAmxTile(const Tile &tile, const AmxTile &half,
             begin));
     }
     epilogue.store(part, indicesOf, sums);
-    return SmallVector<Value>();
   });
 }
 

@@ -61,9 +61,9 @@ private:
 Quads::Quads(ImplicitGemm &gemm, const KernelSpec &spec)
     : Vpmaddubsw(gemm.op.getContext(), spec), blob() {
   hints = {};
-  int64_t depth = gemm.packing.getDepth();
+  int64_t depth = gemm.packing.getK();
   blob = quadBlob({gemm.packing.getGroups(), depth / gemm.channels,
-                   gemm.channels, gemm.packing.getColumns()});
+                   gemm.channels, gemm.packing.getN()});
   // The windows of a tap that isn't a multiple of 16 long end with it.
   if (gemm.channels % quadRows != 0) {
     gemm.loopDims = gemm.spatial;
@@ -113,10 +113,9 @@ void Quads::reorderRun(ImplicitGemm &gemm, ArrayRef<RowPointer> rows,
                        Value shuffles, Value scratch, Value to) const {
   KernelBuilder &b = gemm.b;
   int64_t run = gemm.run, width = run % 32 == 0 ? 32 : quadRows;
-  b.loop(b.index(run / width), {}, [&](Value i, ValueRange) {
+  b.repeat(b.index(run / width), [&](Value i) {
     Value at = b.mul(i, width);
     reorder(gemm, rows, shuffles, scratch, at, b.add(to, at), width);
-    return SmallVector<Value>();
   });
   if (run % width != 0)
     reorder(gemm, rows, shuffles, scratch, b.index(run - width),
@@ -233,9 +232,9 @@ SmallVector<Value> Quads::addTile(ImplicitGemm &gemm, const Tile &tile,
   Value shuffles = b.mul(panel, blob.windows * quadRows);
   int64_t runBytes = llvm::alignTo(gemm.run, quadRows);
   gemm.forRuns(tile, rows, {},
-               [&](Value number, ArrayRef<RowPointer> pointers, ValueRange) {
+               [&](Value index, ArrayRef<RowPointer> pointers, ValueRange) {
                  reorderRun(gemm, pointers, shuffles, scratch,
-                            b.mul(number, runBytes));
+                            b.mul(index, runBytes));
                  return SmallVector<Value>();
                });
   SmallVector<RowPointer> reordered;

@@ -30,8 +30,8 @@ static constexpr int64_t unknownSize = 32;
 
 /// The value of an expression with every name in it taken as a number.
 static int64_t estimate(const Dim &dim) {
-  if (std::optional<int64_t> number = dim.getConstant())
-    return *number;
+  if (std::optional<int64_t> index = dim.getConstant())
+    return *index;
   if (!dim.isValid() || dim.isAnonymous())
     return unknownSize;
   std::string text = dim.str(), replaced;
@@ -319,13 +319,13 @@ Layouts Chooser::getLayouts() const {
 /// takes a transpose.
 int64_t Chooser::getCost(const Layouts &layouts) const {
   int64_t bytes = 0;
-  auto orderOf = [&](Operation *op, unsigned number, bool isResult,
+  auto orderOf = [&](Operation *op, unsigned index, bool isResult,
                      Value value) {
     auto it = layouts.find(op);
     if (it != layouts.end()) {
       const OpLayout &layout = it->second;
       const Permutation &perm =
-          isResult ? layout.results[number] : layout.operands[number];
+          isResult ? layout.results[index] : layout.operands[index];
       if (!perm.empty())
         return perm;
     }

@@ -1,5 +1,5 @@
-// Moves quantized numbers as bytes.
-// Enters: graphs with quantizers. Leaves: ops that only move numbers (Concat,
+// Moves quantized tensors as bytes.
+// Enters: graphs with quantizers. Leaves: ops that only move elements (Concat,
 // Slice, Resize to the nearest, ...) between dequantizers and quantizers on
 // what is quantized. A dequantizer goes behind such an op, a quantizer goes
 // before a Concat, and a quantizer of what was dequantized with the same
@@ -24,7 +24,7 @@ using namespace onnxquant::rewriting;
 // Parameters
 //===----------------------------------------------------------------------===//
 
-/// The number of a constant of one element, zero if it is left out.
+/// The value of a constant of one element, zero if it is left out.
 static std::optional<double> readNumber(Value value) {
   if (isa<NoneType>(value.getType()))
     return 0.0;
@@ -35,7 +35,7 @@ static std::optional<double> readNumber(Value value) {
 }
 
 /// Whether a quantizer has one scale, of floats, and bytes on its other side.
-/// The scale is positive, so that the greatest byte is the greatest number.
+/// The scale is positive, so that the greatest byte is the greatest value.
 template <typename OpTy>
 static bool hasOneScale(OpTy op, Value bytes, Value scale, Value zero) {
   auto stored = dyn_cast<RankedTensorType>(bytes.getType());
@@ -103,7 +103,7 @@ struct MoveDequantizer
 
   LogicalResult matchAndRewrite(QuantizableOpInterface op,
                                 PatternRewriter &rewriter) const override {
-    // Those that repeat numbers would have more of them dequantized.
+    // Those that repeat elements would have more of them dequantized.
     if (!op.movesData() || isa<ExpandOp, TileOp, SplitOp>(op.getOperation()) ||
         op.getQuantizableResults() != SmallVector<unsigned>{0} ||
         !isa<RankedTensorType>(op->getResult(0).getType()))
@@ -176,7 +176,7 @@ private:
 };
 
 /// quantize(dequantize(x)) is x if all parameters are the same: the product
-/// with the scale, divided by it, is nearer to the number than a half.
+/// with the scale, divided by it, is nearer to the integer than a half.
 struct RemovePair : public OpRewritePattern<QuantizeLinearOp> {
   RemovePair(MLIRContext *context, int64_t &count)
       : OpRewritePattern(context), count(count) {}

@@ -43,7 +43,6 @@ public:
   static mlir::FailureOr<Contraction> match(mlir::PatternRewriter &rewriter,
                                             mlir::Operation *op);
 
-  mlir::Operation *getOp() const { return op; }
   int64_t getRank() const { return rank; }
   int64_t getChannels() const { return channels; }
   int64_t getInputChannels() const;

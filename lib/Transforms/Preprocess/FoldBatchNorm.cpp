@@ -105,7 +105,8 @@ static FailureOr<MatrixProduct> matchProduct(PatternRewriter &rewriter,
   product.matMul = getOnlyProducer<MatMulOp>(value);
   std::optional<int64_t> rank = getRank(value);
   if (!product.matMul || !rank || *rank < 2 || axis > *rank - 1)
-    return failure();
+    return rewriter.notifyMatchFailure(value.getLoc(),
+                                       "it reads no product of matrices");
   product.rank = *rank;
   product.axis = axis;
   product.isRight = axis == *rank - 1;

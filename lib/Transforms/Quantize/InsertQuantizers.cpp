@@ -18,6 +18,7 @@ public:
   explicit Inserter(Plan &plan)
       : plan(plan), settings(plan.settings), builder(plan.module.getContext()) {
   }
+  void insertDynamic(Activation &activation, Type floatType);
   void insertActivation(Activation &activation);
   void insertWeight(Weight &weight);
   void insertBias(Bias &bias);
@@ -217,6 +218,40 @@ Inserter::Pair Inserter::pairOf(const Activation &activation, Type floatType) {
                               activation.parameters, floatType);
 }
 
+/// Quantizes with the range that a run finds. DynamicQuantizeLinear takes
+/// float32 only.
+void Inserter::insertDynamic(Activation &activation, Type floatType) {
+  Value value = activation.value, wide = value;
+  Location loc = value.getLoc();
+  const std::string &name = activation.name;
+  Type f32 = builder.getF32Type();
+  if (floatType != f32)
+    wide = createCast(loc, name, value, withElement(value.getType(), f32));
+  OperationState state(loc, DynamicQuantizeLinearOp::getOperationName());
+  state.addOperands(wide);
+  Type byte = irType(builder.getContext(), {8, false});
+  state.addTypes({withElement(value.getType(), byte),
+                  RankedTensorType::get({}, f32),
+                  RankedTensorType::get({}, byte)});
+  Operation *op = builder.create(state);
+  op->setAttr(nodeNameAttr,
+              builder.getStringAttr(name + (settings.isCompatible()
+                                                ? "_QuantizeLinear"
+                                                : "_DynamicQuantizeLinear")));
+  op->setAttr(resultNamesAttr,
+              builder.getStrArrayAttr({name + "_quantized", name + "_scale",
+                                       name + "_zero_point"}));
+  Value scale = op->getResult(1);
+  if (floatType != f32)
+    scale = createCast(loc, name + "_scale", scale,
+                       RankedTensorType::get({}, floatType));
+  Value result =
+      createDequantize(loc, name, op->getResult(0), {scale, op->getResult(2)},
+                       activation.parameters, value.getType());
+  for (OpOperand *use : activation.uses)
+    use->set(result);
+}
+
 void Inserter::insertActivation(Activation &activation) {
   if (activation.uses.empty())
     return;
@@ -226,37 +261,8 @@ void Inserter::insertActivation(Activation &activation) {
   Location loc = value.getLoc();
   Type floatType = cast<TensorType>(value.getType()).getElementType();
   std::string name = activation.name;
-  if (activation.dynamic) {
-    // DynamicQuantizeLinear takes float32 only.
-    Type f32 = builder.getF32Type();
-    Value wide = value;
-    if (floatType != f32)
-      wide = createCast(loc, name, value, withElement(value.getType(), f32));
-    OperationState state(loc, DynamicQuantizeLinearOp::getOperationName());
-    state.addOperands(wide);
-    Type byte = irType(builder.getContext(), {8, false});
-    state.addTypes({withElement(value.getType(), byte),
-                    RankedTensorType::get({}, f32),
-                    RankedTensorType::get({}, byte)});
-    Operation *op = builder.create(state);
-    op->setAttr(nodeNameAttr,
-                builder.getStringAttr(name + (settings.isCompatible()
-                                                  ? "_QuantizeLinear"
-                                                  : "_DynamicQuantizeLinear")));
-    op->setAttr(resultNamesAttr,
-                builder.getStrArrayAttr({name + "_quantized", name + "_scale",
-                                         name + "_zero_point"}));
-    Value scale = op->getResult(1);
-    if (floatType != f32)
-      scale = createCast(loc, name + "_scale", scale,
-                         RankedTensorType::get({}, floatType));
-    Value result =
-        createDequantize(loc, name, op->getResult(0), {scale, op->getResult(2)},
-                         activation.parameters, value.getType());
-    for (OpOperand *use : activation.uses)
-      use->set(result);
-    return;
-  }
+  if (activation.dynamic)
+    return insertDynamic(activation, floatType);
   const Parameters &parameters = activation.parameters;
   Pair pair = pairOf(activation, floatType);
   bool output = llvm::any_of(activation.uses, [](OpOperand *use) {

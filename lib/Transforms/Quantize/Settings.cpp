@@ -167,16 +167,27 @@ static llvm::Error readMaxOpset(Settings &settings) {
   return llvm::Error::success();
 }
 
-/// An option that was set although it means nothing where it is.
-static llvm::Error refuse(const Settings &settings) {
+namespace {
+/// What may not be, and the message if it is.
+struct Rule {
+  bool broken;
+  llvm::StringRef message;
+};
+} // namespace
+
+static llvm::Error refuseFirst(llvm::ArrayRef<Rule> rules) {
+  for (const Rule &rule : rules)
+    if (rule.broken)
+      return fail(rule.message);
+  return llvm::Error::success();
+}
+
+/// Types that contradict each other, or the mode.
+static llvm::Error refuseTypes(const Settings &settings) {
   bool integerForm = settings.form != Mode::QDQ;
   bool qat = settings.mode == Mode::QAT;
-  struct Rule {
-    bool broken;
-    llvm::StringRef message;
-  };
   bool floats = settings.activation.isFloat || settings.weight.isFloat;
-  const Rule rules[] = {
+  return refuseFirst({
       {settings.activation.isFloat != settings.weight.isFloat,
        "activation-type=f8e4m3fn and weight-type=f8e4m3fn go together: no "
        "runtime multiplies float8 by integers"},
@@ -206,6 +217,14 @@ static llvm::Error refuse(const Settings &settings) {
       {integerForm && !qat && settings.activation.isSigned &&
            !settings.weight.isSigned,
        "activation-type=s8 expects weight-type=s8 in this mode"},
+  });
+}
+
+/// Options of how quantizers are written that the mode has no use for.
+static llvm::Error refuseForms(const Settings &settings) {
+  bool integerForm = settings.form != Mode::QDQ;
+  bool qat = settings.mode == Mode::QAT;
+  return refuseFirst({
       {(integerForm || settings.dynamic) &&
            (settings.int16First > 0 || !settings.int16Tensors.empty()),
        "int16-first and int16-tensors are for static mode=qdq"},
@@ -236,6 +255,13 @@ static llvm::Error refuse(const Settings &settings) {
       {!settings.quantizeBias && settings.form == Mode::QLinear,
        "quantize-bias=false contradicts mode=qlinear: QLinearConv takes an "
        "integer bias"},
+  });
+}
+
+/// Options of where quantizers stand that the mode or placement has no use for.
+static llvm::Error refusePlacement(const Settings &settings) {
+  bool qat = settings.mode == Mode::QAT;
+  return refuseFirst({
       {settings.keepActivations &&
            (settings.form == Mode::Integer || settings.dynamic),
        "keep-removable-activations is for static mode=qdq and mode=qlinear"},
@@ -271,10 +297,14 @@ static llvm::Error refuse(const Settings &settings) {
       {!(std::isfinite(settings.minimumRealRange) &&
          settings.minimumRealRange >= 0),
        "minimum-real-range expects a finite number not below zero"},
-  };
-  for (const Rule &rule : rules)
-    if (rule.broken)
-      return fail(rule.message);
+  });
+}
+
+/// An option that was set although it means nothing where it is.
+static llvm::Error refuse(const Settings &settings) {
+  for (auto check : {refuseTypes, refuseForms, refusePlacement})
+    if (llvm::Error error = check(settings))
+      return error;
   return llvm::Error::success();
 }
 

@@ -25,7 +25,7 @@ func.func @weights(%x: tensor<1x8x8x4xf32>, %w: tensor<1x35x6xf32>, %e: tensor<1
 
 func.func @packed(%x: tensor<1x8x8x4xf32>, %w: tensor<100xf32>, %e: tensor<1x8x8x6xf32>) {
   // expected-error@+1 {{expects weights for 'tensor<1x8x8x4xf32>', but got 'tensor<100xf32>' [C2]}}
-  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<100xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, packing = #onnxq.packing<groups = 1, depth = 36, columns = 6, mr = 4, nr = 8, step = 1, kind = fma>} {
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<100xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, packing = #onnxq.packing<groups = 1, k = 36, n = 6, mr = 4, nr = 8, step = 1, kind = fma>} {
   ^bb0(%acc: f32):
     onnxq.yield %acc : f32
   } -> tensor<1x8x8x6xf32>
@@ -90,8 +90,8 @@ func.func @batched(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1
 // -----
 
 func.func @maps(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>, %b: tensor<6xf32>) {
-  // expected-error@+1 {{expects a map per extra, but got 0 for 1 [K1]}}
-  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) extras(%b : tensor<6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
+  // expected-error@+1 {{expects a map per epilogue operand, but got 0 for 1 [K1]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) epilogue(%b : tensor<6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} {
   ^bb0(%acc: f32, %c: f32):
     onnxq.yield %acc : f32
   } -> tensor<1x8x8x6xf32>
@@ -101,8 +101,8 @@ func.func @maps(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x
 // -----
 
 func.func @map(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>, %b: tensor<6xf32>) {
-  // expected-error@+1 {{expects a map from 4 dimensions to some of them for extra 0, but got affine_map<(d0) -> (d0)> [K1]}}
-  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) extras(%b : tensor<6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, extra_maps = [affine_map<(c) -> (c)>]} {
+  // expected-error@+1 {{expects a map from 4 dimensions to some of them for epilogue operand 0, but got affine_map<(d0) -> (d0)> [K1]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) epilogue(%b : tensor<6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, epilogue_maps = [affine_map<(c) -> (c)>]} {
   ^bb0(%acc: f32, %c: f32):
     onnxq.yield %acc : f32
   } -> tensor<1x8x8x6xf32>
@@ -111,9 +111,9 @@ func.func @map(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8
 
 // -----
 
-func.func @extra_rank(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>, %b: tensor<1x6xf32>) {
-  // expected-error@+1 {{expects extra 0 to have 1 dimensions, but got 'tensor<1x6xf32>' [K2]}}
-  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) extras(%b : tensor<1x6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, extra_maps = [affine_map<(n, h, w, c) -> (c)>]} {
+func.func @operand_rank(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>, %b: tensor<1x6xf32>) {
+  // expected-error@+1 {{expects epilogue operand 0 to have 1 dimensions, but got 'tensor<1x6xf32>' [K2]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) epilogue(%b : tensor<1x6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, epilogue_maps = [affine_map<(n, h, w, c) -> (c)>]} {
   ^bb0(%acc: f32, %c: f32):
     onnxq.yield %acc : f32
   } -> tensor<1x8x8x6xf32>
@@ -122,9 +122,9 @@ func.func @extra_rank(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tenso
 
 // -----
 
-func.func @extra_size(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>, %b: tensor<5xf32>) {
-  // expected-error@+1 {{expects size 6 in extra 0, but got 'tensor<5xf32>' [K2]}}
-  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) extras(%b : tensor<5xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, extra_maps = [affine_map<(n, h, w, c) -> (c)>]} {
+func.func @operand_size(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>, %b: tensor<5xf32>) {
+  // expected-error@+1 {{expects size 6 in epilogue operand 0, but got 'tensor<5xf32>' [K2]}}
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) epilogue(%b : tensor<5xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, epilogue_maps = [affine_map<(n, h, w, c) -> (c)>]} {
   ^bb0(%acc: f32, %c: f32):
     onnxq.yield %acc : f32
   } -> tensor<1x8x8x6xf32>
@@ -146,7 +146,7 @@ func.func @arguments(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor
 
 func.func @argument(%x: tensor<1x8x8x4xf32>, %w: tensor<1x36x6xf32>, %e: tensor<1x8x8x6xf32>, %b: tensor<6xf32>) {
   // expected-error@+1 {{expects argument 1 of the epilogue to be 'f32', but got 'i32' [K3]}}
-  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) extras(%b : tensor<6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, extra_maps = [affine_map<(n, h, w, c) -> (c)>]} {
+  %y = onnxq.contract ins(%x, %w : tensor<1x8x8x4xf32>, tensor<1x36x6xf32>) epilogue(%b : tensor<6xf32>) outs(%e : tensor<1x8x8x6xf32>) attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, epilogue_maps = [affine_map<(n, h, w, c) -> (c)>]} {
   ^bb0(%acc: f32, %c: i32):
     onnxq.yield %acc : f32
   } -> tensor<1x8x8x6xf32>
@@ -245,18 +245,18 @@ func.func @stage_pad(%x: tensor<1x8x8x3xf32>, %e: tensor<1x10x10x3xf32>, %p: i8)
 
 // -----
 
-// expected-error@+1 {{expects a run of whole steps that divides the depth with tiles only, but got 24}}
-func.func private @run() attributes {p = #onnxq.packing<groups = 1, depth = 64, columns = 6, mr = 32, nr = 16, step = 4, kind = tiles, run = 24>}
+// expected-error@+1 {{expects a run of whole steps that divides k with AMX only, but got 24}}
+func.func private @run() attributes {p = #onnxq.packing<groups = 1, k = 64, n = 6, mr = 32, nr = 16, step = 4, kind = amx, run = 24>}
 
 // -----
 
-// expected-error@+1 {{expects a run of whole steps that divides the depth with tiles only, but got 64}}
-func.func private @run() attributes {p = #onnxq.packing<groups = 1, depth = 64, columns = 6, mr = 8, nr = 16, step = 4, kind = vnni, run = 64>}
+// expected-error@+1 {{expects a run of whole steps that divides k with AMX only, but got 64}}
+func.func private @run() attributes {p = #onnxq.packing<groups = 1, k = 64, n = 6, mr = 8, nr = 16, step = 4, kind = vnni, run = 64>}
 
 // -----
 
 // expected-error@+1 {{expects positive sizes, but got 0}}
-func.func private @packing() attributes {p = #onnxq.packing<groups = 1, depth = 0, columns = 6, mr = 4, nr = 8, step = 1, kind = fma>}
+func.func private @packing() attributes {p = #onnxq.packing<groups = 1, k = 0, n = 6, mr = 4, nr = 8, step = 1, kind = fma>}
 
 // -----
 
@@ -272,8 +272,8 @@ func.func @codes(%x: tensor<4x64xf32>, %w: tensor<1x64x8xi8>, %s: tensor<1x8xf32
 // -----
 
 func.func @pack_depth(%w: tensor<62x16xi8>, %e: tensor<1024xi8>) {
-  // expected-error @below {{expects matrices for #onnxq.packing<groups = 1, depth = 64, columns = 16, mr = 4, nr = 16, step = 2, kind = madd>, but got 'tensor<62x16xi8>' [C1]}}
-  %p = onnxq.pack ins(%w : tensor<62x16xi8>) outs(%e : tensor<1024xi8>) attributes {packing = #onnxq.packing<groups = 1, depth = 64, columns = 16, mr = 4, nr = 16, step = 2, kind = madd>} {
+  // expected-error @below {{expects matrices for #onnxq.packing<groups = 1, k = 64, n = 16, mr = 4, nr = 16, step = 2, kind = madd>, but got 'tensor<62x16xi8>' [C1]}}
+  %p = onnxq.pack ins(%w : tensor<62x16xi8>) outs(%e : tensor<1024xi8>) attributes {packing = #onnxq.packing<groups = 1, k = 64, n = 16, mr = 4, nr = 16, step = 2, kind = madd>} {
   ^bb0(%a: i8):
     onnxq.yield %a : i8
   } -> tensor<1024xi8>
@@ -284,7 +284,7 @@ func.func @pack_depth(%w: tensor<62x16xi8>, %e: tensor<1024xi8>) {
 
 func.func @pack_size(%w: tensor<64x16xi8>, %e: tensor<1000xi8>) {
   // expected-error @below {{expects 1024 elements per matrix of 'tensor<64x16xi8>', but got 'tensor<1000xi8>' [C2]}}
-  %p = onnxq.pack ins(%w : tensor<64x16xi8>) outs(%e : tensor<1000xi8>) attributes {packing = #onnxq.packing<groups = 1, depth = 64, columns = 16, mr = 4, nr = 16, step = 2, kind = madd>} {
+  %p = onnxq.pack ins(%w : tensor<64x16xi8>) outs(%e : tensor<1000xi8>) attributes {packing = #onnxq.packing<groups = 1, k = 64, n = 16, mr = 4, nr = 16, step = 2, kind = madd>} {
   ^bb0(%a: i8):
     onnxq.yield %a : i8
   } -> tensor<1000xi8>
@@ -295,7 +295,7 @@ func.func @pack_size(%w: tensor<64x16xi8>, %e: tensor<1000xi8>) {
 
 func.func @pack_region(%w: tensor<64x16xi8>, %e: tensor<1024xi16>) {
   // expected-error @below {{expects a region from 'i8' to 'i16' [C3]}}
-  %p = onnxq.pack ins(%w : tensor<64x16xi8>) outs(%e : tensor<1024xi16>) attributes {packing = #onnxq.packing<groups = 1, depth = 64, columns = 16, mr = 4, nr = 16, step = 2, kind = madd>} {
+  %p = onnxq.pack ins(%w : tensor<64x16xi8>) outs(%e : tensor<1024xi16>) attributes {packing = #onnxq.packing<groups = 1, k = 64, n = 16, mr = 4, nr = 16, step = 2, kind = madd>} {
   ^bb0(%a: i8):
     onnxq.yield %a : i8
   } -> tensor<1024xi16>
@@ -321,7 +321,7 @@ func.func @expand_element(%w: tensor<72xi32>, %e: tensor<128xi16>) {
 // -----
 
 func.func @expand_numbers(%w: tensor<72xi8>, %e: tensor<72xi16>) {
-  // expected-error @below {{expects 16 or 36 numbers of i16 for each of 8 filters, but got 'tensor<72xi16>' [C2]}}
+  // expected-error @below {{expects 16 or 36 points of i16 for each of 8 filters, but got 'tensor<72xi16>' [C2]}}
   %p = onnxq.expand ins(%w : tensor<72xi8>) outs(%e : tensor<72xi16>) attributes {panels = 1 : i64} -> tensor<72xi16>
   return
 }

@@ -5,17 +5,17 @@
 // CHECK-LABEL: func.func @conv
 func.func @conv(%x: tensor<1x56x56x64xf32>, %w: tensor<1x576x32xf32>, %b: tensor<32xf32>, %e: tensor<1x56x56x32xf32>) -> tensor<1x56x56x32xf32> {
   // CHECK: onnxq.contract ins(%{{.*}}, %{{.*}} : tensor<1x56x56x64xf32>, tensor<1x576x32xf32>)
-  // CHECK-SAME: extras(%{{.*}} : tensor<32xf32>) outs(%{{.*}} : tensor<1x56x56x32xf32>)
-  // CHECK-SAME: attributes {dilations = array<i64: 1, 1>, extra_maps = [{{.*}}], kernel = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+  // CHECK-SAME: epilogue(%{{.*}} : tensor<32xf32>) outs(%{{.*}} : tensor<1x56x56x32xf32>)
+  // CHECK-SAME: attributes {dilations = array<i64: 1, 1>, epilogue_maps = [{{.*}}], kernel = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
   // CHECK-NEXT: ^bb0(%[[ACC:.*]]: f32, %[[BIAS:.*]]: f32):
   // CHECK-NEXT: %[[S:.*]] = arith.addf %[[ACC]], %[[BIAS]] : f32
   // CHECK-NEXT: onnxq.yield %[[S]] : f32
   // CHECK: } -> tensor<1x56x56x32xf32>
   %y = onnxq.contract ins(%x, %w : tensor<1x56x56x64xf32>, tensor<1x576x32xf32>)
-      extras(%b : tensor<32xf32>) outs(%e : tensor<1x56x56x32xf32>)
+      epilogue(%b : tensor<32xf32>) outs(%e : tensor<1x56x56x32xf32>)
       attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>,
         dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>,
-        extra_maps = [affine_map<(n, h, w, c) -> (c)>]} {
+        epilogue_maps = [affine_map<(n, h, w, c) -> (c)>]} {
   ^bb0(%acc: f32, %bias: f32):
     %s = arith.addf %acc, %bias : f32
     onnxq.yield %s : f32
@@ -38,10 +38,10 @@ func.func @integers(%x: tensor<4x8xui8>, %w: tensor<1x8x16xi8>, %zp: i8, %e: ten
 
 // CHECK-LABEL: func.func @buffers
 func.func @buffers(%x: memref<2x3x4xf32>, %w: memref<2x4x5xf32>, %y: memref<2x3x5xf32, strided<[30, 10, 1], offset: ?>>) {
-  // CHECK: onnxq.contract {{.*}} attributes {batched, packing = #onnxq.packing<groups = 1, depth = 4, columns = 5, mr = 3, nr = 8, step = 1, kind = rows>}
+  // CHECK: onnxq.contract {{.*}} attributes {batched, packing = #onnxq.packing<groups = 1, k = 4, n = 5, mr = 3, nr = 8, step = 1, kind = rows>}
   onnxq.contract ins(%x, %w : memref<2x3x4xf32>, memref<2x4x5xf32>)
       outs(%y : memref<2x3x5xf32, strided<[30, 10, 1], offset: ?>>)
-      attributes {batched, packing = #onnxq.packing<groups = 1, depth = 4, columns = 5, mr = 3, nr = 8, step = 1, kind = rows>} {
+      attributes {batched, packing = #onnxq.packing<groups = 1, k = 4, n = 5, mr = 3, nr = 8, step = 1, kind = rows>} {
   ^bb0(%acc: f32):
     onnxq.yield %acc : f32
   }
@@ -73,9 +73,9 @@ func.func @codes(%x: tensor<4x64xf32>, %w: tensor<1x64x8xi8>, %s: tensor<2x8xf32
 
 // CHECK-LABEL: func.func @pack
 func.func @pack(%w: tensor<12x63x128xi8>, %e: tensor<12x8192xi16>) -> tensor<12x8192xi16> {
-  // CHECK: onnxq.pack ins(%{{.*}} : tensor<12x63x128xi8>) outs(%{{.*}} : tensor<12x8192xi16>) attributes {packing = #onnxq.packing<groups = 1, depth = 64, columns = 128, mr = 4, nr = 16, step = 2, kind = madd>}
+  // CHECK: onnxq.pack ins(%{{.*}} : tensor<12x63x128xi8>) outs(%{{.*}} : tensor<12x8192xi16>) attributes {packing = #onnxq.packing<groups = 1, k = 64, n = 128, mr = 4, nr = 16, step = 2, kind = madd>}
   %p = onnxq.pack ins(%w : tensor<12x63x128xi8>) outs(%e : tensor<12x8192xi16>)
-      attributes {packing = #onnxq.packing<groups = 1, depth = 64, columns = 128, mr = 4, nr = 16, step = 2, kind = madd>} {
+      attributes {packing = #onnxq.packing<groups = 1, k = 64, n = 128, mr = 4, nr = 16, step = 2, kind = madd>} {
   ^bb0(%a: i8):
     %x = arith.extsi %a : i8 to i16
     onnxq.yield %x : i16

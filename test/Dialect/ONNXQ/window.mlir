@@ -4,14 +4,14 @@
 
 // CHECK-LABEL: @depthwise(
 // CHECK: onnxq.window <mul_add> ins(%{{.+}} : tensor<1x56x56x32xf32>) weights(%{{.+}} : tensor<9x32xf32>)
-// CHECK-SAME: extras(%{{.+}} : tensor<32xf32>) outs(%{{.+}} : tensor<1x28x28x32xf32>)
+// CHECK-SAME: epilogue(%{{.+}} : tensor<32xf32>) outs(%{{.+}} : tensor<1x28x28x32xf32>)
 func.func @depthwise(%x: tensor<1x56x56x32xf32>, %w: tensor<9x32xf32>, %b: tensor<32xf32>) -> tensor<1x28x28x32xf32> {
   %e = tensor.empty() : tensor<1x28x28x32xf32>
   %y = onnxq.window <mul_add> ins(%x : tensor<1x56x56x32xf32>) weights(%w : tensor<9x32xf32>)
-      extras(%b : tensor<32xf32>) outs(%e : tensor<1x28x28x32xf32>)
+      epilogue(%b : tensor<32xf32>) outs(%e : tensor<1x28x28x32xf32>)
       attributes {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>,
         dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>,
-        extra_maps = [affine_map<(n, h, w, c) -> (c)>]} {
+        epilogue_maps = [affine_map<(n, h, w, c) -> (c)>]} {
   ^bb0(%acc: f32, %bias: f32):
     %s = arith.addf %acc, %bias : f32
     onnxq.yield %s : f32

@@ -10,10 +10,6 @@ import numpy as np
 LIMITS = {np.dtype(np.int8): (-128, 127), np.dtype(np.int16): (-32768, 32767)}
 
 
-def half_up(x):
-    return np.floor(x + type(x.flat[0])(0.5) if x.size else x)
-
-
 def shifted(v, shift, even):
     """R(v / 2^shift) of integers, one shift or one per element of the last axis."""
     v = np.asarray(v, np.int64)

@@ -21,7 +21,7 @@
 // CHECK: llvm.call_intrinsic "llvm.x86.tilestored64"
 func.func @product(%x: memref<64x100xi8>, %w: memref<3328xi8>, %y: memref<64x32xi32>) {
   onnxq.contract ins(%x, %w : memref<64x100xi8>, memref<3328xi8>) outs(%y : memref<64x32xi32>)
-      attributes {packing = #onnxq.packing<groups = 1, depth = 100, columns = 32, mr = 32, nr = 32, step = 4, kind = tiles, run = 100>} {
+      attributes {packing = #onnxq.packing<groups = 1, k = 100, n = 32, mr = 32, nr = 32, step = 4, kind = amx, run = 100>} {
   ^bb0(%acc: i32):
     onnxq.yield %acc : i32
   } loc("product")

@@ -143,10 +143,10 @@ func.func @any_float(%x: tensor<8xf32>, %y: tensor<8xf32>, %e: tensor<8xi8>) -> 
 // -----
 
 // The quotient of any float: two products where they can be added at once. The
-// maximum never meets anything but numbers, and the extras' elements are all
+// maximum never meets anything but numbers, and the epilogue operands' elements are all
 // the same.
 // CHECK-LABEL: func.func @float_to_int8
-// CHECK: onnxq.contract {{.*}} extras(%{{[^,]*}} : tensor<6xf32>) outs
+// CHECK: onnxq.contract {{.*}} epilogue(%{{[^,]*}} : tensor<6xf32>) outs
 // CHECK: ^bb0(%[[ACC:.*]]: i32, %[[FACTOR:.*]]: f32):
 // CHECK: %[[X:.*]] = arith.mulf %{{.*}}, %[[FACTOR]] : f32
 // CHECK-NOT: arith.maximumf
@@ -163,7 +163,7 @@ func.func @float_to_int8(%x: tensor<4x8xi8>, %w: tensor<1x8x6xi8>, %e: tensor<4x
   %scale = arith.constant 0.0123 : f32
   %factors = arith.constant dense<[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]> : tensor<6xf32>
   %same = arith.constant dense<0.7> : tensor<1x1xf32>
-  %y = onnxq.contract ins(%x, %w : tensor<4x8xi8>, tensor<1x8x6xi8>) extras(%factors, %same : tensor<6xf32>, tensor<1x1xf32>) outs(%e : tensor<4x6xi8>) attributes {extra_maps = [affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (0, 0)>]} {
+  %y = onnxq.contract ins(%x, %w : tensor<4x8xi8>, tensor<1x8x6xi8>) epilogue(%factors, %same : tensor<6xf32>, tensor<1x1xf32>) outs(%e : tensor<4x6xi8>) attributes {epilogue_maps = [affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (0, 0)>]} {
   ^bb0(%acc: i32, %factor: f32, %only: f32):
     %a = arith.sitofp %acc : i32 to f32
     %m = arith.mulf %a, %factor : f32
@@ -183,7 +183,7 @@ func.func @float_to_int8(%x: tensor<4x8xi8>, %w: tensor<1x8x6xi8>, %e: tensor<4x
 // CHECK: arith.maximumf
 func.func @unknown_factor(%x: tensor<4x8xi8>, %w: tensor<1x8x6xi8>, %f: tensor<6xf32>, %e: tensor<4x6xf32>) -> tensor<4x6xf32> {
   %zero = arith.constant 0.0 : f32
-  %y = onnxq.contract ins(%x, %w : tensor<4x8xi8>, tensor<1x8x6xi8>) extras(%f : tensor<6xf32>) outs(%e : tensor<4x6xf32>) attributes {extra_maps = [affine_map<(m, n) -> (n)>]} {
+  %y = onnxq.contract ins(%x, %w : tensor<4x8xi8>, tensor<1x8x6xi8>) epilogue(%f : tensor<6xf32>) outs(%e : tensor<4x6xf32>) attributes {epilogue_maps = [affine_map<(m, n) -> (n)>]} {
   ^bb0(%acc: i32, %factor: f32):
     %a = arith.sitofp %acc : i32 to f32
     %m = arith.mulf %a, %factor : f32
@@ -204,12 +204,12 @@ func.func @fits(%x: tensor<4x8xi8>, %w: tensor<1x8x2xi8>, %e: tensor<4x2xi8>) ->
   %zero = arith.constant 0 : i32
   %halves = arith.constant dense<[0.5, 0.25]> : tensor<2xf32>
   %ones = arith.constant dense<[0.5, 1.0]> : tensor<2xf32>
-  %y = onnxq.contract ins(%x, %w : tensor<4x8xi8>, tensor<1x8x2xi8>) extras(%halves : tensor<2xf32>) outs(%e : tensor<4x2xi8>) attributes {extra_maps = [affine_map<(m, n) -> (n)>]} {
+  %y = onnxq.contract ins(%x, %w : tensor<4x8xi8>, tensor<1x8x2xi8>) epilogue(%halves : tensor<2xf32>) outs(%e : tensor<4x2xi8>) attributes {epilogue_maps = [affine_map<(m, n) -> (n)>]} {
   ^bb0(%acc: i32, %factor: f32):
     %q = onnxq.requantize %acc scale %factor zero_point %zero in [-128, 127] : i32 -> i8
     onnxq.yield %q : i8
   } -> tensor<4x2xi8>
-  %z = onnxq.contract ins(%x, %w : tensor<4x8xi8>, tensor<1x8x2xi8>) extras(%ones : tensor<2xf32>) outs(%e : tensor<4x2xi8>) attributes {extra_maps = [affine_map<(m, n) -> (n)>]} {
+  %z = onnxq.contract ins(%x, %w : tensor<4x8xi8>, tensor<1x8x2xi8>) epilogue(%ones : tensor<2xf32>) outs(%e : tensor<4x2xi8>) attributes {epilogue_maps = [affine_map<(m, n) -> (n)>]} {
   ^bb0(%acc: i32, %factor: f32):
     %q = onnxq.requantize %acc scale %factor zero_point %zero in [-128, 127] : i32 -> i8
     onnxq.yield %q : i8

@@ -10,7 +10,7 @@ func.func @gate(%x: tensor<4x8xf32>, %w: tensor<1x8x6xf32>, %g: tensor<4x1xf32>,
   ^bb0(%acc: f32):
     onnxq.yield %acc : f32
   } -> tensor<4x6xf32>
-  // CHECK: %[[Y:.*]] = onnxq.contract {{.*}} extras(%{{.*}}, %{{.*}} : tensor<4x1xf32>, tensor<4x6xf32>)
+  // CHECK: %[[Y:.*]] = onnxq.contract {{.*}} epilogue(%{{.*}}, %{{.*}} : tensor<4x1xf32>, tensor<4x6xf32>)
   // CHECK: ^bb0(%[[ACC:.*]]: f32, %[[G:.*]]: f32, %[[R:.*]]: f32):
   // CHECK: %[[M:.*]] = arith.mulf %[[ACC]], %[[G]]
   // CHECK: %[[S:.*]] = arith.addf %[[M]], %[[R]]

@@ -27,8 +27,8 @@ func.func @product(%x: memref<64x32xf32>, %w: memref<512xf32>, %b: memref<16xf32
   // CHECK: scf.for %{{.*}} = %c0 to %c4 step %c1 iter_args
   // CHECK-COUNT-80: vector.fma
   // CHECK-NEXT: scf.yield
-  onnxq.contract ins(%x, %w : memref<64x32xf32>, memref<512xf32>) extras(%b : memref<16xf32>) outs(%y : memref<64x16xf32>)
-      attributes {extra_maps = [affine_map<(m, n) -> (n)>], packing = #onnxq.packing<groups = 1, depth = 32, columns = 16, mr = 6, nr = 16, step = 1, kind = fma>} {
+  onnxq.contract ins(%x, %w : memref<64x32xf32>, memref<512xf32>) epilogue(%b : memref<16xf32>) outs(%y : memref<64x16xf32>)
+      attributes {epilogue_maps = [affine_map<(m, n) -> (n)>], packing = #onnxq.packing<groups = 1, k = 32, n = 16, mr = 6, nr = 16, step = 1, kind = fma>} {
   ^bb0(%acc: f32, %bias: f32):
     %s = arith.addf %acc, %bias : f32
     onnxq.yield %s : f32
@@ -46,7 +46,7 @@ func.func @ragged(%x: memref<1x9x9x32xf32>, %w: memref<4608xf32>, %y: memref<1x9
   // CHECK: vector.store %{{.*}} : memref<{{.*}}>, vector<2xf32>
   onnxq.contract ins(%x, %w : memref<1x9x9x32xf32>, memref<4608xf32>) outs(%y : memref<1x9x9x10xf32>)
       attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>,
-        packing = #onnxq.packing<groups = 1, depth = 288, columns = 10, mr = 6, nr = 16, step = 1, kind = fma>} {
+        packing = #onnxq.packing<groups = 1, k = 288, n = 10, mr = 6, nr = 16, step = 1, kind = fma>} {
   ^bb0(%acc: f32):
     onnxq.yield %acc : f32
   }
@@ -70,7 +70,7 @@ func.func @deep(%x: memref<64x3072xf32>, %w: memref<98304xf32>, %y: memref<64x32
   // CHECK: } else {
   // CHECK: vector.store %{{.*}}, %[[KEPT]]
   onnxq.contract ins(%x, %w : memref<64x3072xf32>, memref<98304xf32>) outs(%y : memref<64x32xf32>)
-      attributes {packing = #onnxq.packing<groups = 1, depth = 3072, columns = 32, mr = 6, nr = 16, step = 1, kind = fma>} {
+      attributes {packing = #onnxq.packing<groups = 1, k = 3072, n = 32, mr = 6, nr = 16, step = 1, kind = fma>} {
   ^bb0(%acc: f32):
     onnxq.yield %acc : f32
   }
@@ -90,7 +90,7 @@ func.func @tall(%x: memref<197x640xf32>, %w: memref<20480xf32>, %y: memref<197x3
   // CHECK-COUNT-24: vector.fma
   // CHECK-NOT: vector.fma
   onnxq.contract ins(%x, %w : memref<197x640xf32>, memref<20480xf32>) outs(%y : memref<197x32xf32>)
-      attributes {packing = #onnxq.packing<groups = 1, depth = 640, columns = 32, mr = 6, nr = 16, step = 1, kind = fma>} {
+      attributes {packing = #onnxq.packing<groups = 1, k = 640, n = 32, mr = 6, nr = 16, step = 1, kind = fma>} {
   ^bb0(%acc: f32):
     onnxq.yield %acc : f32
   }
@@ -105,7 +105,7 @@ func.func @open(%x: memref<?x32xf32>, %w: memref<512xf32>, %y: memref<?x16xf32>)
   // CHECK: } else {
   // CHECK: vector.fma
   onnxq.contract ins(%x, %w : memref<?x32xf32>, memref<512xf32>) outs(%y : memref<?x16xf32>)
-      attributes {packing = #onnxq.packing<groups = 1, depth = 32, columns = 16, mr = 6, nr = 16, step = 1, kind = fma>} {
+      attributes {packing = #onnxq.packing<groups = 1, k = 32, n = 16, mr = 6, nr = 16, step = 1, kind = fma>} {
   ^bb0(%acc: f32):
     onnxq.yield %acc : f32
   }
@@ -147,7 +147,7 @@ func.func @transformed(%x: memref<1x9x8x32xf32>, %w: memref<8192xf32>, %y: memre
   // CHECK-COUNT-2: vector.store %{{.*}} : memref<1152xf32, strided<[1]>>
   onnxq.contract ins(%x, %w : memref<1x9x8x32xf32>, memref<8192xf32>) outs(%y : memref<1x9x8x16xf32>)
       attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>,
-        packing = #onnxq.packing<groups = 1, depth = 288, columns = 16, mr = 5, nr = 16, step = 1, kind = winograd>} {
+        packing = #onnxq.packing<groups = 1, k = 288, n = 16, mr = 5, nr = 16, step = 1, kind = winograd>} {
   ^bb0(%acc: f32):
     onnxq.yield %acc : f32
   }

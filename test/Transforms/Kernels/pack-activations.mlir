@@ -7,7 +7,7 @@
 // CHECK-LABEL: func.func @batches
 // AVX2: onnxq.stage {{.*}}outs(%{{.*}} : tensor<3x8x64xi16>)
 // AVX2: arith.extui %{{.*}} : i8 to i16
-// AVX2: onnxq.pack ins(%{{.*}} : tensor<3x63x20xi8>) outs(%{{.*}} : tensor<3x2048xi16>) attributes {packing = #onnxq.packing<groups = 1, depth = 64, columns = 20, mr = 4, nr = 16, step = 2, kind = madd>}
+// AVX2: onnxq.pack ins(%{{.*}} : tensor<3x63x20xi8>) outs(%{{.*}} : tensor<3x2048xi16>) attributes {packing = #onnxq.packing<groups = 1, k = 64, n = 20, mr = 4, nr = 16, step = 2, kind = madd>}
 // AVX2: arith.extsi %{{.*}} : i8 to i16
 // AVX2: onnxq.contract {{.*}}outs
 // VNNI: onnxq.stage {{.*}}outs(%{{.*}} : tensor<3x8x64xi8>)
@@ -19,7 +19,7 @@
 // SDOT: %[[SUMS:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<3x63x20xi8>) outs(%{{.*}} : tensor<3x20xi32>)
 // SDOT: onnxq.stage
 // SDOT: arith.xori
-// SDOT: onnxq.contract {{.*}}extras(%[[SUMS]] : tensor<3x20xi32>)
+// SDOT: onnxq.contract {{.*}}epilogue(%[[SUMS]] : tensor<3x20xi32>)
 // SDOT: arith.constant 128 : i32
 func.func @batches(%x: tensor<3x8x63xi8>, %w: tensor<3x63x20xi8>, %e: tensor<3x8x20xi32>) -> tensor<3x8x20xi32> {
   %y = onnxq.contract ins(%x, %w : tensor<3x8x63xi8>, tensor<3x63x20xi8>) outs(%e : tensor<3x8x20xi32>) attributes {batched, input_unsigned} {

@@ -10,7 +10,7 @@
 // are where the step takes them.
 // CHECK-LABEL: func.func @small
 // AVX2-NOT: onnxq.stage
-// AVX2: packing = #onnxq.packing<groups = 1, depth = 4, columns = 16, mr = 4, nr = 16, step = 4, kind = pairs>
+// AVX2: packing = #onnxq.packing<groups = 1, k = 4, n = 16, mr = 4, nr = 16, step = 4, kind = pairs>
 // VNNI-NOT: onnxq.stage
 // VNNI: kind = vnni
 // SDOT: onnxq.stage
@@ -38,9 +38,9 @@ func.func @small(%x: tensor<8x4xi8>, %e: tensor<8x16xi32>) -> tensor<8x16xi32> {
 // CHECK-LABEL: func.func @large
 // AVX2: onnxq.stage {{.*}}outs(%{{.*}} : tensor<8x4xi16>)
 // AVX2: arith.extsi %{{.*}} : i8 to i16
-// AVX2: packing = #onnxq.packing<groups = 1, depth = 4, columns = 16, mr = 4, nr = 16, step = 2, kind = madd>
+// AVX2: packing = #onnxq.packing<groups = 1, k = 4, n = 16, mr = 4, nr = 16, step = 2, kind = madd>
 // VNNI: %[[C:.*]] = arith.constant dense<-24960> : tensor<16xi32>
-// VNNI: onnxq.contract {{.*}}extras(%[[C]] : tensor<16xi32>)
+// VNNI: onnxq.contract {{.*}}epilogue(%[[C]] : tensor<16xi32>)
 // VNNI-SAME: input_unsigned
 // VNNI-SAME: kind = vnni
 // VNNI: ^bb0(%[[ACC:.*]]: i32, %[[SUM:.*]]: i32):
@@ -63,7 +63,7 @@ func.func @large(%x: tensor<8x3xi8>, %e: tensor<8x16xi32>) -> tensor<8x16xi32> {
 // AVX2: tensor.expand_shape {{.*}} into tensor<1x9x27x1xi8>
 // AVX2: onnxq.stage {{.*}}outs(%{{.*}} : tensor<1x11x34x1xi16>) attributes {pads = array<i64: 1, 3, 1, 4>}
 // AVX2: kernel = array<i64: 3, 10>
-// AVX2-SAME: depth = 30
+// AVX2-SAME: k = 30
 // AVX2-SAME: strides = array<i64: 2, 6>
 // VNNI: outs(%{{.*}} : tensor<1x11x36x1xi8>)
 // VNNI: kernel = array<i64: 3, 12>
@@ -97,9 +97,9 @@ func.func @depthwise(%x: tensor<1x8x8x16xi8>, %e: tensor<1x8x8x16xi32>) -> tenso
   %b = arith.constant dense<1000> : tensor<16xi32>
   %z = arith.constant -128 : i8
   %y = onnxq.window <mul_add> ins(%x : tensor<1x8x8x16xi8>) weights(%w : tensor<9x16xi16>) pad(%z : i8)
-      extras(%b : tensor<16xi32>) outs(%e : tensor<1x8x8x16xi32>)
+      epilogue(%b : tensor<16xi32>) outs(%e : tensor<1x8x8x16xi32>)
       attributes {input_unsigned, kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
-        pads = array<i64: 1, 1, 1, 1>, extra_maps = [affine_map<(n, h, w, c) -> (c)>]} {
+        pads = array<i64: 1, 1, 1, 1>, epilogue_maps = [affine_map<(n, h, w, c) -> (c)>]} {
   ^bb0(%acc: i32, %bias: i32):
     %s = arith.addi %acc, %bias : i32
     onnxq.yield %s : i32
@@ -128,7 +128,7 @@ func.func @open_zero(%x: tensor<1x8x8x16xi8>, %z: i8, %e: tensor<1x8x8x16xi32>) 
 // they are.
 // CHECK-LABEL: func.func @matrices
 // I8MM-NOT: onnxq.stage
-// I8MM: packing = #onnxq.packing<groups = 1, depth = 64, columns = 16, mr = 4, nr = 16, step = 8, kind = usmmla>
+// I8MM: packing = #onnxq.packing<groups = 1, k = 64, n = 16, mr = 4, nr = 16, step = 8, kind = usmmla>
 // I8MM-NOT: onnxq.stage
 // I8MM: step = 8, kind = smmla
 // I8MM: kind = usdot

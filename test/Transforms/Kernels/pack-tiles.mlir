@@ -6,7 +6,7 @@
 // CHECK-LABEL: func.func @overlap
 // CHECK-NOT: onnxq.stage
 // CHECK: tensor<3328xi8>
-// CHECK: packing = #onnxq.packing<groups = 1, depth = 100, columns = 32, mr = 32, nr = 32, step = 4, kind = tiles, run = 100>
+// CHECK: packing = #onnxq.packing<groups = 1, k = 100, n = 32, mr = 32, nr = 32, step = 4, kind = amx, run = 100>
 func.func @overlap(%x: tensor<64x100xi8>) -> tensor<64x32xi32> {
   %w = arith.constant dense<100> : tensor<1x100x32xi8>
   %e = tensor.empty() : tensor<64x32xi32>
@@ -45,7 +45,7 @@ func.func @shallow(%x: tensor<512x16xi8>) -> tensor<512x32xi32> {
 // Taps of a row follow each other in a staged input.
 // CHECK-LABEL: func.func @window
 // CHECK: onnxq.stage
-// CHECK: kind = tiles, run = 96>
+// CHECK: kind = amx, run = 96>
 func.func @window(%x: tensor<1x20x20x32xi8>) -> tensor<1x20x20x64xi32> {
   %w = arith.constant dense<100> : tensor<1x288x64xi8>
   %e = tensor.empty() : tensor<1x20x20x64xi32>

@@ -64,7 +64,7 @@ func.func @staged(%x: tensor<1x?x8x3xf32>, %e: tensor<1x?x8x16xf32>) -> tensor<1
 func.func @transformed(%x: tensor<1x?x8x32xf32>, %e: tensor<1x?x8x32xf32>) -> tensor<1x?x8x32xf32> {
   // CHECK: arith.constant dense_resource<packed{{.*}}> : tensor<16384xf32>
   // CHECK: onnxq.contract
-  // CHECK-SAME: depth = 288, columns = 32, {{.*}}, kind = winograd
+  // CHECK-SAME: k = 288, n = 32, {{.*}}, kind = winograd
   // PLAIN: arith.constant dense_resource<packed{{.*}}> : tensor<9216xf32>
   // PLAIN: kind = fma
   %w = arith.constant dense<1.0> : tensor<1x288x32xf32>

@@ -17,7 +17,7 @@
 // AVX2: %[[WEIGHTS:.*]] = onnxq.expand ins(%[[STORED]] : tensor<9216xi8>) outs(%[[MEMORY]] : tensor<36864xi16>) attributes {panels = 2 : i64}
 // AVX2-NOT: onnxq.stage
 // AVX2: onnxq.contract ins(%{{.*}}, %[[WEIGHTS]] : {{.*}}pad(
-// AVX2-SAME: packing = #onnxq.packing<groups = 1, depth = 288, columns = 32, mr = 4, nr = 16, step = 2, kind = winograd>
+// AVX2-SAME: packing = #onnxq.packing<groups = 1, k = 288, n = 32, mr = 4, nr = 16, step = 2, kind = winograd>
 // SSE: onnxq.expand ins({{.*}} : tensor<9216xi8>) {{.*}} attributes {panels = 4 : i64}
 // SSE: onnxq.contract
 // SSE-SAME: mr = 4, nr = 8, step = 2, kind = winograd

@@ -85,11 +85,11 @@ TEST(MicroKernelChoice, TakesMatricesWhereTheyTakeFewerInstructions) {
 TEST(MicroKernelChoice, TakesAmxForManyRowsOnly) {
   TargetInfo target = x86("sapphirerapids", "-prefer-256-bit");
   expectTile(chooseMicroKernel(window(14, 14, 256, 256), target),
-             PackingKind::Tiles, 4, 32, 32);
+             PackingKind::Amx, 4, 32, 32);
   EXPECT_EQ(chooseMicroKernel(product(1, 256, 256), target).kind,
             PackingKind::Vnni);
   EXPECT_EQ(chooseMicroKernel(product(std::nullopt, 256, 256), target).kind,
-            PackingKind::Tiles);
+            PackingKind::Amx);
   // Few products are worth no tiles, least before a long epilogue.
   KernelRequest thin = product(1024, 64, 32);
   thin.hasLongEpilogue = true;
@@ -180,7 +180,7 @@ TEST(MicroKernelChoice, ProvesNothingOfActivations) {
   expectTile(chooseForActivations(request, arm("+dotprod,+i8mm")),
              PackingKind::Sdot, 4, 8, 8);
   TargetInfo amx = x86("sapphirerapids", "-prefer-256-bit");
-  EXPECT_EQ(chooseForActivations(request, amx).kind, PackingKind::Tiles);
+  EXPECT_EQ(chooseForActivations(request, amx).kind, PackingKind::Amx);
   // Two chunks of 33 would be cut at run time.
   EXPECT_EQ(chooseForActivations(product(128, 128, 68), amx).kind,
             PackingKind::Vnni);

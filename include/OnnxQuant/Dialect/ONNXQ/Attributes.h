@@ -80,6 +80,10 @@ inline constexpr llvm::StringLiteral inputProjectedAttr =
 inline constexpr llvm::StringLiteral hiddenProjectedAttr =
     "onnxq.hidden_projected";
 
+/// On a contraction of coded weights: the zero point that all blocks have, of
+/// whose 8-bit codes it is subtracted already.
+inline constexpr llvm::StringLiteral commonZeroAttr = "onnxq.common_zero";
+
 //===----------------------------------------------------------------------===//
 // Functions that compiled code calls
 //===----------------------------------------------------------------------===//

@@ -10,15 +10,15 @@ def ONNXQ_KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let description = [{
     A kernel slides a window over the spatial dimensions of its input
     [N, spatial.., C] and accumulates; what becomes of an accumulator is told by
-    its epilogue, which also gets an element of each extra tensor. Fusion,
+    its epilogue, which also gets an element of each epilogue operand. Fusion,
     packing, outlining and lowering know kernels by this interface.
 
-    - K1: there is one map per extra, from the output's dimensions; a result is
+    - K1: there is one map per epilogue operand, from the output's dimensions; a result is
       a dimension or 0, no dimension occurs twice.
-    - K2: an extra has as many dimensions as its map has results, of the sizes
-      that it reads.
+    - K2: an epilogue operand has as many dimensions as its map has results, of
+      the sizes that it reads.
     - K3: the epilogue's arguments are the accumulator and an element of each
-      extra; integers have no sign.
+      epilogue operand; integers have no sign.
     - K4: the epilogue ends in `onnxq.yield` of an element of the output.
     - K5: the epilogue computes element by element: it has no regions, touches
       no memory, and every op can be applied to vectors.
@@ -32,12 +32,12 @@ def ONNXQ_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     InterfaceMethod<"The operand of it.", "::mlir::OpOperand &",
       "getInitMutable">,
     InterfaceMethod<"Tensors whose elements the epilogue gets.",
-      "::mlir::OperandRange", "getExtras">,
+      "::mlir::OperandRange", "getEpilogueOperands">,
     InterfaceMethod<"The operands of them.", "::mlir::MutableOperandRange",
-      "getExtrasMutable">,
+      "getEpilogueOperandsMutable">,
     InterfaceMethod<"How each is read: maps from the output's dimensions.",
-      "::mlir::ArrayAttr", "getExtraMaps">,
-    InterfaceMethod<"Sets the maps.", "void", "setExtraMapsAttr",
+      "::mlir::ArrayAttr", "getEpilogueMaps">,
+    InterfaceMethod<"Sets the maps.", "void", "setEpilogueMapsAttr",
       (ins "::mlir::ArrayAttr":$maps)>,
     InterfaceMethod<"What becomes of an accumulator.", "::mlir::Region &",
       "getEpilogue">,
@@ -55,7 +55,7 @@ def ONNXQ_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     /// The maps as such.
     ::llvm::SmallVector<::mlir::AffineMap> getMaps() {
       return ::llvm::to_vector(
-          $_op.getExtraMaps().template getAsValueRange<::mlir::AffineMapAttr>());
+          $_op.getEpilogueMaps().template getAsValueRange<::mlir::AffineMapAttr>());
     }
     ::mlir::ShapedType getOutputType() {
       return ::llvm::cast<::mlir::ShapedType>($_op.getInit().getType());

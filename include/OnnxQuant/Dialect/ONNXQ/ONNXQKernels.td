@@ -93,10 +93,10 @@ def ONNXQ_ContractOp : ONNXQ_BlockOp<"contract",
 
     ```mlir
     %y = onnxq.contract ins(%x, %w : tensor<1x56x56x64xf32>, tensor<1x576x32xf32>)
-        extras(%b : tensor<32xf32>) outs(%e : tensor<1x56x56x32xf32>)
+        epilogue(%b : tensor<32xf32>) outs(%e : tensor<1x56x56x32xf32>)
         attributes {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>,
           dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>,
-          extra_maps = [affine_map<(n, h, w, c) -> (c)>]} {
+          epilogue_maps = [affine_map<(n, h, w, c) -> (c)>]} {
     ^bb0(%acc: f32, %bias: f32):
       %s = arith.addf %acc, %bias : f32
       onnxq.yield %s : f32
@@ -105,12 +105,12 @@ def ONNXQ_ContractOp : ONNXQ_BlockOp<"contract",
   }];
   let arguments = (ins ONNXQ_Block:$input, ONNXQ_Block:$weights,
     Optional<ONNXQ_Block>:$scales, Optional<ONNXQ_Block>:$zeros,
-    Optional<AnyType>:$pad, Variadic<ONNXQ_Block>:$extras, ONNXQ_Block:$init,
+    Optional<AnyType>:$pad, Variadic<ONNXQ_Block>:$epilogue_operands, ONNXQ_Block:$init,
     DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$kernel,
     DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$strides,
     DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dilations,
     DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pads,
-    DefaultValuedAttr<AffineMapArrayAttr, "{}">:$extra_maps,
+    DefaultValuedAttr<AffineMapArrayAttr, "{}">:$epilogue_maps,
     UnitAttr:$batched, UnitAttr:$input_unsigned, UnitAttr:$weights_unsigned,
     OptionalAttr<ONNXQ_PackingAttr>:$packing,
     OptionalAttr<I64Attr>:$block);
@@ -118,25 +118,25 @@ def ONNXQ_ContractOp : ONNXQ_BlockOp<"contract",
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let builders = [OpBuilder<(ins "::mlir::TypeRange":$results,
       "::mlir::Value":$input, "::mlir::Value":$weights, "::mlir::Value":$pad,
-      "::mlir::ValueRange":$extras, "::mlir::Value":$init,
+      "::mlir::ValueRange":$epilogue_operands, "::mlir::Value":$init,
       "::llvm::ArrayRef<int64_t>":$kernel, "::llvm::ArrayRef<int64_t>":$strides,
       "::llvm::ArrayRef<int64_t>":$dilations, "::llvm::ArrayRef<int64_t>":$pads,
-      "::mlir::ArrayAttr":$extra_maps, "bool":$batched, "bool":$input_unsigned,
+      "::mlir::ArrayAttr":$epilogue_maps, "bool":$batched, "bool":$input_unsigned,
       "bool":$weights_unsigned, "PackingAttr":$packing)>];
   let assemblyFormat = [{
     `ins` `(` $input `,` $weights `:` type($input) `,` type($weights) `)`
     (`scales` `(` $scales^ `:` type($scales) `)`)?
     (`zeros` `(` $zeros^ `:` type($zeros) `)`)?
     (`pad` `(` $pad^ `:` type($pad) `)`)?
-    (`extras` `(` $extras^ `:` type($extras) `)`)?
+    (`epilogue` `(` $epilogue_operands^ `:` type($epilogue_operands) `)`)?
     `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword $epilogue
     (`->` type($results)^)?
   }];
   let extraClassDeclaration = blockDeclaration # [{
-    /// Groups, products per output and columns of a group.
+    /// Groups; products per output and output channels of a group.
     int64_t getGroups();
-    int64_t getDepth();
-    int64_t getColumns();
+    int64_t getK();
+    int64_t getN();
     /// Channels of a group that a tap reads.
     int64_t getChannels();
   }];
@@ -185,12 +185,12 @@ def ONNXQ_StageOp : ONNXQ_BlockOp<"stage", [SingleBlock]> {
 def ONNXQ_PackOp : ONNXQ_BlockOp<"pack", [SingleBlock]> {
   let summary = "put weights of run time in the order in which a kernel reads them";
   let description = [{
-    Brings matrices [B.., K, J] into the order of `packing`, each element
+    Brings matrices [B.., K, N] into the order of `packing`, each element
     converted by the region, which may use scalars from outside. Rows beyond K,
-    up to the packing's depth, and columns beyond J are zero.
+    up to the packing's `k`, and columns beyond N are zero.
 
-    - C1: the packing has one group, J columns and a depth of K or more, less
-      than a step more.
+    - C1: the packing has one group, `n` = N and a `k` of K or more, less than a
+      step more.
     - C2: the output is [B.., S], S the size of the packing.
     - C3: the region takes an element of the weights and yields one of the
       output; integers have no sign.
@@ -199,7 +199,7 @@ def ONNXQ_PackOp : ONNXQ_BlockOp<"pack", [SingleBlock]> {
 
     ```mlir
     %p = onnxq.pack ins(%w : tensor<12x63x128xi8>) outs(%e : tensor<12x8192xi16>)
-        attributes {packing = #onnxq.packing<groups = 1, depth = 64, columns = 128, mr = 4, nr = 16, step = 2, kind = madd>} {
+        attributes {packing = #onnxq.packing<groups = 1, k = 64, n = 128, mr = 4, nr = 16, step = 2, kind = madd>} {
     ^bb0(%a: i8):
       %x = arith.extsi %a : i8 to i16
       onnxq.yield %x : i16
@@ -221,8 +221,8 @@ def ONNXQ_PackOp : ONNXQ_BlockOp<"pack", [SingleBlock]> {
 def ONNXQ_ExpandOp : ONNXQ_BlockOp<"expand"> {
   let summary = "transform stored filters to what a kernel multiplies";
   let description = [{
-    Transforms 3x3 filters after Winograd: weights [panels][9][n] become numbers
-    [panels][16][n], for tiles of 2x2 places, or [panels][36][n], for 4x4. Of a
+    Transforms 3x3 filters after Winograd: weights [panels][9][n] become points
+    [panels][16][n], for tiles of 2x2 outputs, or [panels][36][n], for 4x4. Of a
     filter's rows, and then of its columns a, b, c that is 2a, a + b + c,
     a - b + c, 2c, or a, a + b + c, a - b + c, a + 2b + 4c, a - 2b + 4c, c, in
     16 bits that wrap.

@@ -234,7 +234,7 @@ def ONNXQ_RequantizeOp : ONNXQ_Op<"requantize", [Pure,
 
     `round` rounds half to even. NaN gives `lower`. The type's range, and a Relu
     or Clip that was folded into it, are the bounds. Results of `i8` and `i16`
-    have a sign if their reader takes it so; those of `f32` are whole numbers,
+    have a sign if their reader takes it so; those of `f32` are integers,
     and their zero is positive: what a requantized number is for an op that
     dequantizes it again.
 

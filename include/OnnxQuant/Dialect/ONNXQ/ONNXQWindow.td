@@ -69,10 +69,10 @@ def ONNXQ_WindowOp : ONNXQ_BlockOp<"window",
 
     ```mlir
     %y = onnxq.window <mul_add> ins(%x : tensor<1x56x56x32xf32>) weights(%w : tensor<9x32xf32>)
-        extras(%b : tensor<32xf32>) outs(%e : tensor<1x28x28x32xf32>)
+        epilogue(%b : tensor<32xf32>) outs(%e : tensor<1x28x28x32xf32>)
         attributes {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>,
           dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>,
-          extra_maps = [affine_map<(n, h, w, c) -> (c)>]} {
+          epilogue_maps = [affine_map<(n, h, w, c) -> (c)>]} {
     ^bb0(%acc: f32, %bias: f32):
       %s = arith.addf %acc, %bias : f32
       onnxq.yield %s : f32
@@ -81,10 +81,10 @@ def ONNXQ_WindowOp : ONNXQ_BlockOp<"window",
   }];
   let arguments = (ins ONNXQ_WindowKindAttr:$kind, ONNXQ_Block:$input,
     Optional<ONNXQ_Block>:$weights, Optional<AnyType>:$pad,
-    Variadic<ONNXQ_Block>:$extras, ONNXQ_Block:$init,
+    Variadic<ONNXQ_Block>:$epilogue_operands, ONNXQ_Block:$init,
     DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
     DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads,
-    DefaultValuedAttr<AffineMapArrayAttr, "{}">:$extra_maps,
+    DefaultValuedAttr<AffineMapArrayAttr, "{}">:$epilogue_maps,
     UnitAttr:$input_unsigned, UnitAttr:$packed);
   let regions = (region SizedRegion<1>:$epilogue);
   let results = (outs Variadic<AnyRankedTensor>:$results);
@@ -92,7 +92,7 @@ def ONNXQ_WindowOp : ONNXQ_BlockOp<"window",
     $kind `ins` `(` $input `:` type($input) `)`
     (`weights` `(` $weights^ `:` type($weights) `)`)?
     (`pad` `(` $pad^ `:` type($pad) `)`)?
-    (`extras` `(` $extras^ `:` type($extras) `)`)?
+    (`epilogue` `(` $epilogue_operands^ `:` type($epilogue_operands) `)`)?
     `outs` `(` $init `:` type($init) `)` attr-dict-with-keyword $epilogue
     (`->` type($results)^)?
   }];

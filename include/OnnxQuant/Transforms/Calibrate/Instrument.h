@@ -3,6 +3,7 @@
 #ifndef ONNXQUANT_TRANSFORMS_CALIBRATE_INSTRUMENT_H
 #define ONNXQUANT_TRANSFORMS_CALIBRATE_INSTRUMENT_H
 
+#include "OnnxQuant/Dialect/ONNX/EntryPoint.h"
 #include "OnnxQuant/Support/ObserverRecord.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -42,10 +43,6 @@ struct Instrumented {
   /// Tensors that could not be observed, having no name.
   int64_t unnamed = 0;
 };
-
-/// The graph's function: the entry point's, or the only one. Errors are
-/// diagnostics.
-llvm::FailureOr<mlir::func::FuncOp> findGraph(mlir::ModuleOp module);
 
 /// The axis of a ranked tensor's channels: the second for what convolutions and
 /// pooling see, the last for products; -1 if its size is not known.

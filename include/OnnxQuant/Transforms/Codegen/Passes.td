@@ -91,7 +91,7 @@ def GroupReaders : Pass<"onnxq-group-readers", "::mlir::ModuleOp"> {
 def CopyStridedCasts : Pass<"onnxq-copy-strided-casts", "::mlir::ModuleOp"> {
   let summary = "copy where a cast only claims that a buffer is contiguous";
   let description = [{
-    Bufferization casts the view that a slice of open sizes gives to the
+    Bufferization casts the view that a slice of dynamic sizes gives to the
     contiguous buffer that a function returns, although its elements lie apart.
     Such casts become copies.
 
@@ -135,13 +135,13 @@ def HoistChecks : Pass<"onnxq-hoist-checks", "::mlir::ModuleOp"> {
 }
 
 def CarryInPlace : Pass<"onnxq-carry-in-place", "::mlir::ModuleOp"> {
-  let summary = "give buffers that loops carry one place each";
+  let summary = "give each buffer that a loop carries one allocation";
   let description = [{
     A bufferized loop makes a new buffer in each iteration for what it carries
     on, and a while loop copies it before each iteration as well. A carried
-    buffer of static size gets one place outside the loop, into which each
+    buffer of static size gets one allocation outside the loop, into which each
     iteration copies; so a model of static shapes needs no memory at run time.
-    One of open size is handed on as it is.
+    One of dynamic size is handed on as it is.
 
     ```mlir
     %r = scf.for ... iter_args(%a = %init) -> (memref<4xf32>) {
@@ -161,7 +161,7 @@ def CarryInPlace : Pass<"onnxq-carry-in-place", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect"];
   let statistics = [
-    Statistic<"numSettled", "settled", "Carried buffers with one place">,
+    Statistic<"numSettled", "settled", "Carried buffers with one allocation">,
     Statistic<"numHandedOn", "handed-on", "Copies of conditions dropped">,
   ];
 }
@@ -206,7 +206,7 @@ def OutlineKernels : Pass<"onnxq-outline-kernels", "::mlir::ModuleOp"> {
     Every `linalg` op, every copy between buffers that aren't contiguous and
     every loop that only reads and writes buffers becomes a call of a private
     function, `onnxq.kernel`. Equal computations share a function: weights and
-    buffers are arguments, and so are the places of slices and open sizes.
+    buffers are arguments, and so are the offsets of slices and dynamic sizes.
     Elementwise work on contiguous buffers of which there are three sizes or
     factors or more becomes work on rows of open length, with the factors as
     arguments, so that one function does it all. In a loop of the graph, work on less than 1024 elements stays where it is. The
@@ -251,7 +251,7 @@ def PlanMemory : Pass<"onnxq-plan-memory", "::mlir::ModuleOp"> {
 
     A result of static size, 16 KiB or more, is a view of an argument of its own
     behind all others, so that it can be computed in the caller's memory.
-    `onnxq.placed_results` lists these results, each with its place in the
+    `onnxq.placed_results` lists these results, each with its offset in the
     workspace, where it goes otherwise.
 
     ```mlir
@@ -269,7 +269,7 @@ def PlanMemory : Pass<"onnxq-plan-memory", "::mlir::ModuleOp"> {
   ];
   let options = [
     Option<"report", "report", "bool", "false",
-      "write the buffers and their places to the function as `onnxq.buffers`">,
+      "write the buffers and their offsets to the function as `onnxq.buffers`">,
     Option<"maxBytes", "max-bytes", "int64_t", "0",
       "bytes that a run's tensors may take; 0 for any number">,
   ];
@@ -381,7 +381,7 @@ def VectorizeReductions
     : Pass<"onnxq-vectorize-reductions", "::mlir::ModuleOp"> {
   let summary = "reduce along contiguous elements in lanes";
   let description = [{
-    A loop that combines one contiguous element after the other into one place
+    A loop that combines one contiguous element after the other into one accumulator
     gets a loop over vectors of 16 lanes before it if there are 32 elements or
     more. Lane `i` takes elements `i`, `i + 16`, ...; the lanes are combined by
     halves, and the elements that are left follow one by one. The order of a
@@ -548,7 +548,7 @@ def EmitEntryPoint : Pass<"onnxq-emit-entry-point", "::mlir::ModuleOp"> {
     private. The module's `onnxq.model` tells the name from here on.
     `onnxq_load`, if there is one, becomes NAME_onnxq_load, which is hidden, and a
     constructor that runs before those of programs. If the module has `onnxq.tiles`,
-    the first run asks Linux for x86's tiles, and fails if they are refused.
+    the first run requests AMX tiles from Linux, and fails if they are refused.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
   let options = [

@@ -10,13 +10,13 @@ def FuseEpilogue : Pass<"onnxq-fuse-epilogue", "::mlir::ModuleOp"> {
   let description = [{
     A `linalg.generic` that computes element by element, and is the only reader
     of a kernel's result, goes into the kernel's epilogue; the other tensors that
-    it reads become extras.
+    it reads become epilogue operands.
 
     ```mlir
     %c = onnxq.contract ... { ^bb0(%acc: f32): onnxq.yield %acc : f32 } -> tensor<1x9x9x16xf32>
     %y = linalg.generic {...} ins(%c, %r) outs(%e) { ... arith.addf ... }
     // becomes
-    %y = onnxq.contract ... extras(%r : tensor<1x9x9x16xf32>) ... {
+    %y = onnxq.contract ... epilogue(%r : tensor<1x9x9x16xf32>) ... {
     ^bb0(%acc: f32, %x: f32):
       %s = arith.addf %acc, %x : f32
       onnxq.yield %s : f32
@@ -89,7 +89,7 @@ def PackWeights : Pass<"onnxq-pack-weights", "::mlir::ModuleOp"> {
     ```mlir
     %c = onnxq.contract ins(%x, %w : tensor<64x32xf32>, tensor<1x32x16xf32>) ...
     // becomes
-    %c = onnxq.contract ins(%x, %p : tensor<64x32xf32>, tensor<512xf32>) ... {packing = #onnxq.packing<groups = 1, depth = 32, columns = 16, mr = 6, nr = 16, step = 1, kind = fma>} ...
+    %c = onnxq.contract ins(%x, %p : tensor<64x32xf32>, tensor<512xf32>) ... {packing = #onnxq.packing<groups = 1, k = 32, n = 16, mr = 6, nr = 16, step = 1, kind = fma>} ...
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
@@ -115,7 +115,7 @@ def LowerKernels : Pass<"onnxq-lower-kernels", "::mlir::ModuleOp"> {
     computes some rows again; the last panel of columns has a tile of its own.
     Places around the input are read from a row of zeros. `threads` decides on
     the size of some blocks, never on a result. With `check-bounds`, what is read
-    and written by pointers (x86's tiles, loads ahead on RISC-V) is checked by
+    and written by pointers (AMX tiles, loads ahead on RISC-V) is checked by
     `cf.assert`; `onnxq-check-bounds` sees the rest.
 
     ```mlir

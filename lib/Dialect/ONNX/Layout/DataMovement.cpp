@@ -101,8 +101,9 @@ struct ResizeModel : public Base<ResizeModel, ResizeOp> {
   }
 };
 
-/// The sizes are picked out of those of the stored tensor.
-struct ShapeModel : public Base<ShapeModel, ShapeOp> {
+/// Ops that read a tensor in any order; their results have one.
+template <typename Model, typename Op>
+struct ReadsAnyOrder : public Base<Model, Op> {
   FailureOr<OpLayout> getLayout(Operation *op, TensorPlace place,
                                 PermutationRef perm) const {
     if (place.isResult)
@@ -111,6 +112,10 @@ struct ShapeModel : public Base<ShapeModel, ShapeOp> {
     layout.operands[0].assign(perm.begin(), perm.end());
     return layout;
   }
+};
+
+/// The sizes are picked out of those of the stored tensor.
+struct ShapeModel : public ReadsAnyOrder<ShapeModel, ShapeOp> {
   SmallVector<Value> buildInLayout(Operation *op, OpBuilder &builder,
                                    const OpLayout &layout,
                                    ValueRange operands) const {
@@ -139,15 +144,7 @@ struct ShapeModel : public Base<ShapeModel, ShapeOp> {
   }
 };
 
-struct SizeModel : public Base<SizeModel, SizeOp> {
-  FailureOr<OpLayout> getLayout(Operation *op, TensorPlace place,
-                                PermutationRef perm) const {
-    if (place.isResult)
-      return failure();
-    OpLayout layout = makeLayout(op);
-    layout.operands[0].assign(perm.begin(), perm.end());
-    return layout;
-  }
+struct SizeModel : public ReadsAnyOrder<SizeModel, SizeOp> {
   SmallVector<Value> buildInLayout(Operation *op, OpBuilder &builder,
                                    const OpLayout &layout,
                                    ValueRange operands) const {

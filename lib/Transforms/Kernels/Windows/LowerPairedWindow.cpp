@@ -43,7 +43,7 @@ private:
   static constexpr int64_t packed = onnxq::WindowOp::packedChannels;
   /// A row of the input that taps read, and the step between its columns.
   struct SourceRow {
-    Value memory, place, step;
+    Value memory, offset, step;
     /// Null if it always is.
     Value isInside;
   };
@@ -60,17 +60,17 @@ private:
   Value loadRow(int64_t tap, int64_t column, const Tile &tile);
   Value getOutside();
   Value alternate(Value first, Value second, int64_t part);
-  Value loadPayload(Value place, int64_t part);
-  Value loadSums(Value place, int64_t part);
+  Value loadPayload(Value offset, int64_t part);
+  Value loadSums(Value offset, int64_t part);
   Value addProducts(Value sums, Value element, Value weight);
   enum class Where { Unused, Outside, Inside };
   Where find(int64_t column, ArrayRef<Taps> taps);
-  void addRows(int64_t pair, Value place, const Tile &tile,
+  void addRows(int64_t pair, Value offset, const Tile &tile,
                MutableArrayRef<Value> sums);
-  void addColumns(Value place, const Tile &tile, MutableArrayRef<Value> sums);
-  void addPair(int64_t pair, Value place, const Tile &tile,
+  void addColumns(Value offset, const Tile &tile, MutableArrayRef<Value> sums);
+  void addPair(int64_t pair, Value offset, const Tile &tile,
                MutableArrayRef<Value> sums);
-  void addPairInside(int64_t pair, Value place, const Tile &tile,
+  void addPairInside(int64_t pair, Value offset, const Tile &tile,
                      MutableArrayRef<Value> sums);
   void emitBlock(Value column, Value block, Tile tile);
 
@@ -138,10 +138,8 @@ void PairedWindowLowering::makeBorder() {
   auto type = MemRefType::get(bytes, b.getI8Type());
   border = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64));
   Value zeros = b.broadcast(zero, 32);
-  b.loop(b.index(bytes / 32), {}, [&](Value i, ValueRange) {
-    b.storeVector(zeros, border, b.mul(i, 32), 32);
-    return SmallVector<Value>();
-  });
+  b.repeat(b.index(bytes / 32),
+           [&](Value i) { b.storeVector(zeros, border, b.mul(i, 32), 32); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,13 +149,13 @@ void PairedWindowLowering::makeBorder() {
 /// Where the elements of tap `tap` of the first dimension are.
 PairedWindowLowering::SourceRow
 PairedWindowLowering::getSourceRow(int64_t tap) {
-  Value position = b.add(b.mul(rowPlaces[1], op.getStrides()[0]),
+  Value position = b.add(b.mul(rowIndices[1], op.getStrides()[0]),
                          tap * op.getDilations()[0]);
   position = b.sub(position, b.index(op.getPads()[0]));
-  Value place = b.add(rowSource, b.mul(position, in.strides[1]));
+  Value offset = b.add(rowSource, b.mul(position, in.strides[1]));
   Value step = in.strides[2];
   if (!border)
-    return {in.memory, place, step, {}};
+    return {in.memory, offset, step, {}};
   Value isInside = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, position,
                                          in.sizes[1]);
   auto open = MemRefType::get(
@@ -167,7 +165,7 @@ PairedWindowLowering::getSourceRow(int64_t tap) {
                           b.castBuffer(border, open));
   if (KernelBuilder::known(step) != channels)
     step = b.select(isInside, step, b.index(channels));
-  return {memory, b.select(isInside, place, b.index(0)), step, isInside};
+  return {memory, b.select(isInside, offset, b.index(0)), step, isInside};
 }
 
 void PairedWindowLowering::startRow() {
@@ -189,9 +187,9 @@ Value PairedWindowLowering::widen(Value bytes) {
 Value PairedWindowLowering::loadRow(int64_t tap, int64_t column,
                                     const Tile &tile) {
   const SourceRow &row = rows[tap];
-  Value place = b.add(b.add(row.place, tile.channel),
-                      b.mul(b.add(tile.corner, column), row.step));
-  Value bytes = b.loadVector(row.memory, place, packed, packed, in.element);
+  Value offset = b.add(b.add(row.offset, tile.channel),
+                       b.mul(b.add(tile.corner, column), row.step));
+  Value bytes = b.loadVector(row.memory, offset, packed, packed, in.element);
   return width == packed ? bytes : widen(bytes);
 }
 
@@ -214,14 +212,14 @@ Value PairedWindowLowering::alternate(Value first, Value second, int64_t part) {
 //===----------------------------------------------------------------------===//
 
 /// Numbers of the packed weights, two per channel of a part.
-Value PairedWindowLowering::loadPayload(Value place, int64_t part) {
-  return b.loadVector(weights->memory, b.add(place, 2 * part * width),
+Value PairedWindowLowering::loadPayload(Value offset, int64_t part) {
+  return b.loadVector(weights->memory, b.add(offset, 2 * part * width),
                       2 * width, 2 * width, weights->element);
 }
 
-Value PairedWindowLowering::loadSums(Value place, int64_t part) {
+Value PairedWindowLowering::loadSums(Value offset, int64_t part) {
   auto type = VectorType::get(width, b.getI32Type());
-  return vector::BitCastOp::create(b, type, loadPayload(place, part));
+  return vector::BitCastOp::create(b, type, loadPayload(offset, part));
 }
 
 Value PairedWindowLowering::addProducts(Value sums, Value element,
@@ -247,7 +245,7 @@ void PairedWindowLowering::emitTile(
       b.sub(b.mul(column, lastOf(op.getStrides())), b.index(op.getPads()[1]));
   int64_t blocks = llvm::divideCeil(channels, packed);
   forRows([&] {
-    b.loop(b.index(blockVectors), {}, [&](Value i, ValueRange) {
+    b.repeat(b.index(blockVectors), [&](Value i) {
       Value block = b.add(firstVector, i);
       if (blocks % blockVectors != 0)
         block = b.min(block, b.index(blocks - 1));
@@ -256,14 +254,13 @@ void PairedWindowLowering::emitTile(
         channel = b.min(channel, b.index(channels - packed));
       emitBlock(column, b.mul(block, op.getPackedBlock()),
                 {corner, channel, taps, 0});
-      return SmallVector<Value>();
     });
   });
 }
 
 /// What two rows of taps add to a tile's sums: every input column is loaded
 /// once, from the left, and goes to all output columns that it is a tap of.
-void PairedWindowLowering::addRows(int64_t pair, Value place, const Tile &tile,
+void PairedWindowLowering::addRows(int64_t pair, Value offset, const Tile &tile,
                                    MutableArrayRef<Value> sums) {
   int64_t stride = lastOf(op.getStrides());
   int64_t dilation = lastOf(op.getDilations());
@@ -275,8 +272,8 @@ void PairedWindowLowering::addRows(int64_t pair, Value place, const Tile &tile,
   for (int64_t x = 0; x <= end; ++x) {
     Value element;
     for (int64_t i = 0; i < count; ++i) {
-      int64_t offset = x - i * stride, tap = offset / dilation;
-      if (offset < 0 || offset % dilation != 0 || tap >= length)
+      int64_t distance = x - i * stride, tap = distance / dilation;
+      if (distance < 0 || distance % dilation != 0 || tap >= length)
         continue;
       bool isInside = tap >= tile.taps[i].first && tap < tile.taps[i].second;
       if (!isInside && !hasZero)
@@ -288,7 +285,7 @@ void PairedWindowLowering::addRows(int64_t pair, Value place, const Tile &tile,
             isInside && !isLeft ? loadRow(2 * pair + 1, x, tile) : first;
         element = alternate(first, second, tile.part);
       }
-      Value weight = loadPayload(b.add(place, 2 * packed * tap), tile.part);
+      Value weight = loadPayload(b.add(offset, 2 * packed * tap), tile.part);
       sums[i] = addProducts(sums[i], element, weight);
     }
   }
@@ -308,7 +305,7 @@ PairedWindowLowering::Where PairedWindowLowering::find(int64_t column,
 
 /// What the last row of taps adds, two columns of it at a time: those of even
 /// numbers with the ones behind them.
-void PairedWindowLowering::addColumns(Value place, const Tile &tile,
+void PairedWindowLowering::addColumns(Value offset, const Tile &tile,
                                       MutableArrayRef<Value> sums) {
   int64_t stride = lastOf(op.getStrides());
   int64_t row = op.getKernel()[0] - 1;
@@ -333,24 +330,24 @@ void PairedWindowLowering::addColumns(Value place, const Tile &tile,
       int64_t before = i * stride % 2, step = (x - i * stride + before) / 2;
       if (x < i * stride - before || step >= op.getColumnSteps(before))
         continue;
-      int64_t number = step + (before ? op.getColumnSteps(0) : 0);
-      Value weight = loadPayload(b.add(place, 2 * packed * number), tile.part);
+      int64_t index = step + (before ? op.getColumnSteps(0) : 0);
+      Value weight = loadPayload(b.add(offset, 2 * packed * index), tile.part);
       sums[i] = addProducts(sums[i], element, weight);
     }
   }
 }
 
-void PairedWindowLowering::addPair(int64_t pair, Value place, const Tile &tile,
+void PairedWindowLowering::addPair(int64_t pair, Value offset, const Tile &tile,
                                    MutableArrayRef<Value> sums) {
   if (2 * pair + 1 == op.getKernel()[0] && op.pairsColumns())
-    addColumns(place, tile, sums);
+    addColumns(offset, tile, sums);
   else
-    addRows(pair, place, tile, sums);
+    addRows(pair, offset, tile, sums);
 }
 
 /// The same if one of the rows is inside; else what the zero point takes away
 /// for them is given back.
-void PairedWindowLowering::addPairInside(int64_t pair, Value place,
+void PairedWindowLowering::addPairInside(int64_t pair, Value offset,
                                          const Tile &tile,
                                          MutableArrayRef<Value> sums) {
   Value isInside = rows[2 * pair].isInside;
@@ -361,13 +358,13 @@ void PairedWindowLowering::addPairInside(int64_t pair, Value place,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   SmallVector<Value> added(sums);
-  addPair(pair, place, tile, added);
+  addPair(pair, offset, tile, added);
   scf::YieldOp::create(b, added);
   b.setInsertionPointToStart(branch.elseBlock());
   SmallVector<Value> kept(sums);
   if (KernelBuilder::known(zero) != 0) {
     int64_t steps = op.getPackedSteps(pair) - 1;
-    Value back = loadSums(b.add(place, 2 * packed * steps), tile.part);
+    Value back = loadSums(b.add(offset, 2 * packed * steps), tile.part);
     for (Value &sum : kept)
       sum = arith::AddIOp::create(b, sum, back);
   }
@@ -381,11 +378,11 @@ void PairedWindowLowering::emitBlock(Value column, Value block, Tile tile) {
   for (tile.part = 0; tile.part < packed / width; ++tile.part) {
     SmallVector<Value> sums(tile.taps.size(), loadSums(block, tile.part));
     for (int64_t pair = 0; pair < op.getPackedPairs(); ++pair) {
-      Value place = b.add(block, 2 * packed + pair * op.getPackedPair());
+      Value offset = b.add(block, 2 * packed + pair * op.getPackedPair());
       if (op.leavesOutRows())
-        addPairInside(pair, place, tile, sums);
+        addPairInside(pair, offset, tile, sums);
       else
-        addPair(pair, place, tile, sums);
+        addPair(pair, offset, tile, sums);
     }
     parts.push_back(sums);
   }
@@ -413,17 +410,17 @@ Value PairedWindowLowering::inOrder(Value vector) {
 void PairedWindowLowering::finishColumn(Value column, Value channel,
                                         Value sums) {
   SmallVector<Value> arguments = {sums};
-  for (size_t i = 0; i < extras.size(); ++i)
-    arguments.push_back(inOrder(loadExtra(i, column, channel, packed)));
+  for (size_t i = 0; i < epilogueOperands.size(); ++i)
+    arguments.push_back(inOrder(loadOperand(i, column, channel, packed)));
   Value result = b.repeatOnVectors(op.getEpilogue(), arguments, packed,
-                                   rounded ? rounded->number : Value());
+                                   rounded ? rounded->value : Value());
   // The order is its own inverse.
   result = rounded
                ? emitRounded(b, *rounded, result, /*isInFours=*/width < packed)
                : inOrder(result);
-  Value place =
+  Value offset =
       b.add(b.add(rowTarget, b.mul(column, out.strides[spatial])), channel);
-  b.storeVector(result, out.memory, place, packed);
+  b.storeVector(result, out.memory, offset, packed);
 }
 
 /// Columns whose bytes fill a vector are narrowed together.
@@ -442,23 +439,23 @@ void PairedWindowLowering::finishColumns(Value column, Value channel,
       continue;
     }
     SmallVector<Value> arguments = {b.concat(joined)};
-    for (size_t extra = 0; extra < extras.size(); ++extra) {
+    for (size_t operand = 0; operand < epilogueOperands.size(); ++operand) {
       SmallVector<Value> parts;
       for (int64_t i = 0; i < together; ++i)
-        parts.push_back(loadExtra(extra, b.add(first, i), channel, packed));
+        parts.push_back(loadOperand(operand, b.add(first, i), channel, packed));
       arguments.push_back(b.concat(parts));
     }
     Value bytes =
         emitRounded(b, *rounded,
                     b.repeatOnVectors(op.getEpilogue(), arguments,
-                                      together * packed, rounded->number));
+                                      together * packed, rounded->value));
     for (int64_t i = 0; i < together; ++i) {
       Value part = vector::ExtractStridedSliceOp::create(
           b, bytes, ArrayRef<int64_t>{i * packed}, ArrayRef<int64_t>{packed},
           ArrayRef<int64_t>{1});
-      Value place =
+      Value offset =
           b.add(b.mul(b.add(first, i), out.strides[spatial]), channel);
-      b.storeVector(part, out.memory, b.add(rowTarget, place), packed);
+      b.storeVector(part, out.memory, b.add(rowTarget, offset), packed);
     }
   }
 }

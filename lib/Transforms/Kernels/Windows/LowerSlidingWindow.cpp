@@ -7,15 +7,15 @@
 // A row of the input is read once. Its elements are the last row of taps for
 // one row of the output, the one before for the next, and so on: that many rows
 // of sums are under way, each of which takes its taps in their order. As many
-// rows as the window is high are written out in a turn, after which every sum
-// is in the register that it started in.
+// rows as the window is high are written out in an iteration, after which every
+// sum is in the register that it started in.
 //
 // Processors with RISC-V's vectors compute in the order of their instructions.
 // Sums of floats are groups of two registers there, of one column: the weights
 // leave no room for more. An element is loaded before the products in front of
-// it. All elements and results of a turn have pointers, which move on together
-// at its end: an instruction of no vectors waits for all multiply-adds before
-// it.
+// it. All elements and results of an iteration have pointers, which move on
+// together at its end: an instruction of no vectors waits for all multiply-adds
+// before it.
 //
 // Rows whose window reaches beyond the input go the way of all windows.
 
@@ -29,10 +29,6 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::kernels;
 
-/// Weights that stay in registers at most, and registers for elements and what
-/// the epilogue needs: with fewer of these LLVM spills.
-static constexpr int64_t mostWeights = 9, otherRegisters = 11;
-
 namespace {
 class SlidingWindowLowering : public WindowLowering {
 public:
@@ -43,8 +39,8 @@ protected:
   int64_t getBlockVectors() override;
   void emitTile(Value column,
                 ArrayRef<std::pair<int64_t, int64_t>> taps) override;
-  Value loadExtra(size_t number, Value column, Value channel,
-                  int64_t valid) override;
+  Value loadOperand(size_t index, Value column, Value channel,
+                    int64_t valid) override;
   void store(Value result, Value column, Value channel, int64_t valid) override;
 
 private:
@@ -65,24 +61,24 @@ private:
                                Taps taps, ValueRange carried);
   SmallVector<Value> getPlaces(Value column, Value channel, Value first);
   SmallVector<Value> emitAhead(Value column, Value channel, Value first,
-                               Value turns, ValueRange sums);
+                               Value iterations, ValueRange sums);
   void emitInside(Value column, Value channel, Taps taps, Value first,
                   Value count);
 
   int64_t height, length;
-  /// Whether sums are groups of registers of one column, and whether turns of
-  /// their whole tiles have pointers: with an epilogue that takes registers
+  /// Whether sums are groups of registers of one column, and whether iterations
+  /// of their whole tiles have pointers: with an epilogue that takes registers
   /// LLVM spills, and turns have one row.
   bool isGrouped, isAhead;
   /// Where the result at hand goes, if it has a pointer.
   Value target;
-  /// The channels at hand: weights per tap, and extras that only depend on
-  /// channels.
+  /// The channels at hand: weights per tap, and epilogue operands that only
+  /// depend on channels.
   SmallVector<SmallVector<Value>> factors;
   SmallVector<Value> kept;
-  /// The extra that the epilogue adds to sums of floats first. Such sums begin
-  /// with a product: without the zero in front of it only zeros may have
-  /// another sign, which this extra takes from them.
+  /// The epilogue operand that the epilogue adds to sums of floats first. Such
+  /// sums begin with a product: without the zero in front of it only zeros may
+  /// have another sign, which this epilogue operand takes from them.
   std::optional<unsigned> bias;
 };
 } // namespace
@@ -97,8 +93,9 @@ bool kernels::canSlide(onnxq::WindowOp op, const TargetInfo &target) {
       cast<ShapedType>(op.getInput().getType()).getShape().back();
   return isWide && op.getKind() == onnxq::WindowKind::MulAdd &&
          kernel.size() == 2 && kernel[0] > 1 &&
-         kernel[0] * kernel[1] <= mostWeights && areOnes(op.getStrides()) &&
-         areOnes(op.getDilations()) && channels >= planWindow(op, target).lanes;
+         kernel[0] * kernel[1] <= tuning::mostSlidingWeights &&
+         areOnes(op.getStrides()) && areOnes(op.getDilations()) &&
+         channels >= planWindow(op, target).lanes;
 }
 
 SlidingWindowLowering::SlidingWindowLowering(onnxq::WindowOp op,
@@ -106,7 +103,7 @@ SlidingWindowLowering::SlidingWindowLowering(onnxq::WindowOp op,
                                              int64_t threads)
     : WindowLowering(op, target, threads), height(op.getKernel()[0]),
       length(op.getKernel()[1]) {
-  int64_t free = target.numVectors - height * length - otherRegisters;
+  int64_t free = target.numVectors - height * length - tuning::otherRegisters;
   columns = std::max<int64_t>(1, free / (height * math->getVectors()));
   // Epilogues of integers take groups of registers.
   if (target.hasRVV && math->getVectors() > 1)
@@ -124,7 +121,7 @@ SlidingWindowLowering::SlidingWindowLowering(onnxq::WindowOp op,
     math = makeWindowMath(op, b, target, plan);
   }
   rowsOfBlock = std::min(rowsOfBlock, tuning::mostSlidingRows);
-  kept.resize(extras.size());
+  kept.resize(epilogueOperands.size());
   bias = findBias();
 }
 
@@ -142,7 +139,7 @@ int64_t SlidingWindowLowering::getBlockVectors() {
 // What stays in registers
 //===----------------------------------------------------------------------===//
 
-/// Whether an extra is the same for all places of a channel.
+/// Whether an epilogue operand is the same for all outputs of a channel.
 bool SlidingWindowLowering::isPerChannel(AffineMap map) {
   return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
@@ -157,14 +154,14 @@ std::optional<unsigned> SlidingWindowLowering::findBias() {
                              : arith::AddFOp();
   if (!add)
     return std::nullopt;
-  auto extra = dyn_cast<BlockArgument>(add.getLhs() == sum ? add.getRhs()
-                                                           : add.getLhs());
-  if (!extra || extra == sum || extra.getOwner() != &block ||
-      !extra.hasOneUse())
+  auto operand = dyn_cast<BlockArgument>(add.getLhs() == sum ? add.getRhs()
+                                                             : add.getLhs());
+  if (!operand || operand == sum || operand.getOwner() != &block ||
+      !operand.hasOneUse())
     return std::nullopt;
-  unsigned number = extra.getArgNumber() - 1;
-  return isPerChannel(op.getMaps()[number]) ? std::optional(number)
-                                            : std::nullopt;
+  unsigned index = operand.getArgNumber() - 1;
+  return isPerChannel(op.getMaps()[index]) ? std::optional(index)
+                                           : std::nullopt;
 }
 
 void SlidingWindowLowering::keepChannel(Value channel) {
@@ -172,23 +169,24 @@ void SlidingWindowLowering::keepChannel(Value channel) {
   for (int64_t tap = 0; tap < height * length; ++tap)
     factors.push_back(loadWeights(TapRow{b.index(0), b.index(0)}, b.index(tap),
                                   channel, lanes));
-  for (auto [number, map] : llvm::enumerate(op.getMaps())) {
+  for (auto [index, map] : llvm::enumerate(op.getMaps())) {
     if (!isPerChannel(map))
       continue;
-    Value extra = WindowLowering::loadExtra(number, b.index(0), channel, lanes);
+    Value operand =
+        WindowLowering::loadOperand(index, b.index(0), channel, lanes);
     // Never a negative zero, which added to one would be one.
-    if (number == bias)
-      extra = arith::AddFOp::create(b, extra,
-                                    b.zeros(lanes, extras[number].element));
-    kept[number] = extra;
+    if (index == bias)
+      operand = arith::AddFOp::create(
+          b, operand, b.zeros(lanes, epilogueOperands[index].element));
+    kept[index] = operand;
   }
 }
 
-Value SlidingWindowLowering::loadExtra(size_t number, Value column,
-                                       Value channel, int64_t valid) {
-  if (kept[number])
-    return kept[number];
-  return WindowLowering::loadExtra(number, column, channel, valid);
+Value SlidingWindowLowering::loadOperand(size_t index, Value column,
+                                         Value channel, int64_t valid) {
+  if (kept[index])
+    return kept[index];
+  return WindowLowering::loadOperand(index, column, channel, valid);
 }
 
 //===----------------------------------------------------------------------===//
@@ -206,7 +204,7 @@ SlidingWindowLowering::OpenRow SlidingWindowLowering::openRow(size_t columns) {
 void SlidingWindowLowering::addRow(Value row, Value corner, Value channel,
                                    Taps taps, MutableArrayRef<OpenRow> open) {
   TapRow source = {
-      b.add(b.mul(rowPlaces[0], in.strides[0]), b.mul(row, in.strides[1])),
+      b.add(b.mul(rowIndices[0], in.strides[0]), b.mul(row, in.strides[1])),
       b.index(0)};
   int64_t tile = static_cast<int64_t>(taps.size());
   for (int64_t x = 0; x < tile + length - 1; ++x) {
@@ -253,10 +251,10 @@ SmallVector<Value> SlidingWindowLowering::finishRow(Value row, Value column,
   Value source = b.add(row, height - 1 - op.getPads()[0]);
   addRow(source, corner, channel, taps, open);
 
-  rowPlaces.back() = row;
+  rowIndices.back() = row;
   rowTarget = b.index(0);
-  for (auto [place, stride] : llvm::zip(rowPlaces, out.strides))
-    rowTarget = b.add(rowTarget, b.mul(place, stride));
+  for (auto [offset, stride] : llvm::zip(rowIndices, out.strides))
+    rowTarget = b.add(rowTarget, b.mul(offset, stride));
   size_t vectors = each / taps.size();
   SmallVector<Value> sums;
   for (size_t i = 0; i < taps.size(); ++i)
@@ -276,35 +274,36 @@ void SlidingWindowLowering::store(Value result, Value column, Value channel,
   b.storeAt(result, target);
 }
 
-/// Places that the first turn reads, tap by tap, and writes. The first one is a
-/// turn ahead.
+/// Offsets that the first iteration reads, tap by tap, and writes. The first
+/// one is an iteration ahead.
 SmallVector<Value> SlidingWindowLowering::getPlaces(Value column, Value channel,
                                                     Value first) {
   int64_t rows = height + 1;
   Value corner = b.sub(column, b.index(op.getPads()[1]));
   Value begin = b.add(first, height - 1 - op.getPads()[0]);
-  SmallVector<Value> places;
+  SmallVector<Value> offsets;
   for (int64_t i = 0; i < rows * length; ++i) {
     Value row = b.add(begin, i == 0 ? rows : i / length);
-    Value place =
-        b.add(b.mul(rowPlaces[0], in.strides[0]), b.mul(row, in.strides[1]));
+    Value offset =
+        b.add(b.mul(rowIndices[0], in.strides[0]), b.mul(row, in.strides[1]));
     Value at = b.mul(b.add(corner, i % length), in.strides[spatial]);
-    places.push_back(b.add(b.add(place, at), channel));
+    offsets.push_back(b.add(b.add(offset, at), channel));
   }
   for (int64_t k = 0; k < rows; ++k) {
-    Value place = b.add(b.mul(rowPlaces[0], out.strides[0]),
-                        b.mul(b.add(first, k), out.strides[1]));
+    Value offset = b.add(b.mul(rowIndices[0], out.strides[0]),
+                         b.mul(b.add(first, k), out.strides[1]));
     Value at = b.mul(column, out.strides[spatial]);
-    places.push_back(b.add(b.add(place, at), channel));
+    offsets.push_back(b.add(b.add(offset, at), channel));
   }
-  return places;
+  return offsets;
 }
 
 /// Turns of a row more than sums are open, after which every sum and the next
 /// element are in the registers that they started in. Carried are the open
 /// sums, an element and the pointers.
 SmallVector<Value> SlidingWindowLowering::emitAhead(Value column, Value channel,
-                                                    Value first, Value turns,
+                                                    Value first,
+                                                    Value iterations,
                                                     ValueRange sums) {
   int64_t rows = height + 1, products = rows * length;
   auto type = VectorType::get(lanes, in.element);
@@ -314,7 +313,7 @@ SmallVector<Value> SlidingWindowLowering::emitAhead(Value column, Value channel,
   };
   Value inStep = getStep(in), outStep = getStep(out);
   TapRow source = {
-      b.add(b.mul(rowPlaces[0], in.strides[0]),
+      b.add(b.mul(rowIndices[0], in.strides[0]),
             b.mul(b.add(first, height - 1 - op.getPads()[0]), in.strides[1])),
       b.index(0)};
   Value corner = b.sub(column, b.index(op.getPads()[1]));
@@ -325,51 +324,53 @@ SmallVector<Value> SlidingWindowLowering::emitAhead(Value column, Value channel,
 
   SmallVector<Value> carried(sums);
   carried.push_back(freeze(loadElement(source, at, lanes).front()));
-  SmallVector<Value> places = getPlaces(column, channel, first);
+  SmallVector<Value> offsets = getPlaces(column, channel, first);
   auto bufferOf = [&](int64_t i) -> const FlatBuffer & {
     return i < products ? in : out;
   };
-  for (auto [i, place] : llvm::enumerate(places))
-    carried.push_back(b.hiddenPointer(bufferOf(i).memory, place));
-  carried = b.loop(turns, carried, [&](Value turn, ValueRange values) {
-    for (int64_t i = 0, e = b.checksPointers() ? places.size() : 0; i < e;
-         ++i) {
-      const FlatBuffer &buffer = bufferOf(i);
-      Value moved = b.mul(b.mul(turn, rows), buffer.strides[1]);
-      Value place = b.add(places[i], moved);
-      b.checkSpan(buffer.memory, place, b.add(place, lanes - 1));
-    }
-    SmallVector<Value> open(values.take_front(height - 1));
-    Value element = values[height - 1];
-    SmallVector<Value> pointers(values.drop_front(height));
-    for (int64_t i = 0; i < products; ++i) {
-      Value next =
-          b.loadBehind(pointers[(i + 1) % products], in.element, 0, type);
-      if (i % length == 0)
-        open.append(openRow(1).sums);
-      for (int64_t k = 0; k < height; ++k) {
-        ArrayRef<Value> factor =
-            factors[(height - 1 - k) * length + i % length];
-        open[k] = (open[k] ? math->step(open[k], element, factor)
-                           : math->begin(element, factor))
-                      .front();
-      }
-      element = next;
-      if ((i + 1) % length != 0)
-        continue;
-      rowPlaces.back() = b.add(b.add(first, b.mul(turn, rows)), i / length);
-      target = pointers[products + i / length];
-      finishTile(column, channel, lanes, math->join(open.front()));
-      target = Value();
-      open.erase(open.begin());
-    }
-    open.push_back(freeze(element));
-    for (Value pointer : ArrayRef(pointers).take_front(products))
-      open.push_back(b.hiddenPointer(pointer, in.element, inStep));
-    for (Value pointer : ArrayRef(pointers).drop_front(products))
-      open.push_back(b.hiddenPointer(pointer, out.element, outStep));
-    return open;
-  });
+  for (auto [i, offset] : llvm::enumerate(offsets))
+    carried.push_back(b.hiddenPointer(bufferOf(i).memory, offset));
+  carried =
+      b.loop(iterations, carried, [&](Value iteration, ValueRange values) {
+        for (int64_t i = 0, e = b.checksPointers() ? offsets.size() : 0; i < e;
+             ++i) {
+          const FlatBuffer &buffer = bufferOf(i);
+          Value moved = b.mul(b.mul(iteration, rows), buffer.strides[1]);
+          Value offset = b.add(offsets[i], moved);
+          b.checkSpan(buffer.memory, offset, b.add(offset, lanes - 1));
+        }
+        SmallVector<Value> open(values.take_front(height - 1));
+        Value element = values[height - 1];
+        SmallVector<Value> pointers(values.drop_front(height));
+        for (int64_t i = 0; i < products; ++i) {
+          Value next =
+              b.loadBehind(pointers[(i + 1) % products], in.element, 0, type);
+          if (i % length == 0)
+            open.append(openRow(1).sums);
+          for (int64_t k = 0; k < height; ++k) {
+            ArrayRef<Value> factor =
+                factors[(height - 1 - k) * length + i % length];
+            open[k] = (open[k] ? math->step(open[k], element, factor)
+                               : math->begin(element, factor))
+                          .front();
+          }
+          element = next;
+          if ((i + 1) % length != 0)
+            continue;
+          rowIndices.back() =
+              b.add(b.add(first, b.mul(iteration, rows)), i / length);
+          target = pointers[products + i / length];
+          finishTile(column, channel, lanes, math->join(open.front()));
+          target = Value();
+          open.erase(open.begin());
+        }
+        open.push_back(freeze(element));
+        for (Value pointer : ArrayRef(pointers).take_front(products))
+          open.push_back(b.hiddenPointer(pointer, in.element, inStep));
+        for (Value pointer : ArrayRef(pointers).drop_front(products))
+          open.push_back(b.hiddenPointer(pointer, out.element, outStep));
+        return open;
+      });
   carried.truncate(height - 1);
   return carried;
 }
@@ -389,19 +390,19 @@ void SlidingWindowLowering::emitInside(Value column, Value channel, Taps taps,
   for (const OpenRow &row : open)
     carried.append(row.sums);
 
-  // The last turn has an element to load that is there, too.
+  // The last iteration has an element to load that is there, too.
   bool isWhole = llvm::all_of(taps, [&](std::pair<int64_t, int64_t> range) {
     return range.first == 0 && range.second == length;
   });
   Value done = b.index(0);
   if (isAhead && isWhole) {
-    Value turns = b.div(b.sub(count, b.index(1)), b.index(height + 1));
-    done = b.mul(turns, height + 1);
-    carried = emitAhead(column, channel, first, turns, carried);
+    Value iterations = b.div(b.sub(count, b.index(1)), b.index(height + 1));
+    done = b.mul(iterations, height + 1);
+    carried = emitAhead(column, channel, first, iterations, carried);
   } else if (!isGrouped || !isWhole) {
-    Value turns = b.div(count, b.index(height));
-    done = b.mul(turns, height);
-    carried = b.loop(turns, carried, [&](Value i, ValueRange values) {
+    Value iterations = b.div(count, b.index(height));
+    done = b.mul(iterations, height);
+    carried = b.loop(iterations, carried, [&](Value i, ValueRange values) {
       SmallVector<Value> next(values);
       for (int64_t k = 0; k < height; ++k)
         next = finishRow(b.add(first, b.add(b.mul(i, height), k)), column,
@@ -413,7 +414,7 @@ void SlidingWindowLowering::emitInside(Value column, Value channel, Taps taps,
     return finishRow(b.add(first, b.add(done, i)), column, channel, taps,
                      SmallVector<Value>(values));
   });
-  kept.assign(extras.size(), Value());
+  kept.assign(epilogueOperands.size(), Value());
 }
 
 void SlidingWindowLowering::emitTile(
@@ -433,22 +434,21 @@ void SlidingWindowLowering::emitTile(
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(branch.thenYield());
-    SmallVector<Value> places(rowPlaces);
+    SmallVector<Value> indices(rowIndices);
     forChannels([&](Value, Value channel, int64_t) {
       emitInside(column, channel, taps, first, count);
     });
-    rowPlaces = places;
+    rowIndices = indices;
   }
   // Those before and behind.
   Value before = b.sub(first, firstRow);
-  b.loop(b.sub(numRows, count), {}, [&](Value i, ValueRange) {
+  b.repeat(b.sub(numRows, count), [&](Value i) {
     Value isBefore =
         arith::CmpIOp::create(b, arith::CmpIPredicate::slt, i, before);
     Value skipped = b.select(isBefore, b.index(0), count);
-    rowPlaces.back() = b.add(b.add(firstRow, i), skipped);
+    rowIndices.back() = b.add(b.add(firstRow, i), skipped);
     takeRow();
     emitTileRow(column, taps);
-    return SmallVector<Value>();
   });
 }
 

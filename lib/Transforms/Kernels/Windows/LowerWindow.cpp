@@ -12,7 +12,7 @@
 // the taps that lie outside, by name where the width is known, by a range where
 // it isn't. An input element is loaded once for all columns of a tile that its
 // taps reach. The taps of a row that lie inside of the input are a range per
-// dimension, so that edges take fewer turns of the same loops.
+// dimension, so that edges take fewer iterations of the same loops.
 //
 // A tile goes down the rows of its block: what two rows read stays in the cache
 // next to the processor, and what the next row needs is asked for in time.
@@ -39,8 +39,8 @@ WindowLowering::WindowLowering(onnxq::WindowOp op, const TargetInfo &target,
       threads(threads) {
   if (op.getWeights())
     weights = b.flatten(op.getWeights());
-  for (Value extra : op.getExtras())
-    extras.push_back(b.flatten(extra));
+  for (Value operand : op.getEpilogueOperands())
+    epilogueOperands.push_back(b.flatten(operand));
   plan = planWindow(op, target);
   math = makeWindowMath(op, b, target, plan);
   lanes = plan.lanes;
@@ -80,13 +80,13 @@ void WindowLowering::chooseRows() {
         llvm::alignTo(llvm::divideCeil(rows, tuning::mostWindowRows), threads));
 }
 
-/// The taps of dimension `dim` that lie inside for output place `place`.
-TapRange WindowLowering::getTaps(size_t dim, Value place) {
+/// The taps of dimension `dim` that lie inside for output position `position`.
+TapRange WindowLowering::getTaps(size_t dim, Value position) {
   int64_t kernel = op.getKernel()[dim], dilation = op.getDilations()[dim];
   Value size = in.sizes[dim + 1];
   TapRange range;
   range.start =
-      b.sub(b.mul(place, op.getStrides()[dim]), b.index(op.getPads()[dim]));
+      b.sub(b.mul(position, op.getStrides()[dim]), b.index(op.getPads()[dim]));
   range.first = b.index(0);
   Value rounding = b.index(dilation - 1), step = b.index(dilation);
   auto max = [&](Value x) {
@@ -203,11 +203,11 @@ void WindowLowering::lower() {
     counts.back() = blocks;
   }
   counts.push_back(b.index(llvm::divideCeil(vectors, blockVectors)));
-  b.grid(counts, [&](ArrayRef<Value> places) {
-    rowPlaces.assign(places.begin(), places.end() - 1);
-    firstVector = b.mul(places.back(), blockVectors);
+  b.grid(counts, [&](ArrayRef<Value> indices) {
+    rowIndices.assign(indices.begin(), indices.end() - 1);
+    firstVector = b.mul(indices.back(), blockVectors);
     if (rows) {
-      firstRow = b.mul(rowPlaces.back(), step);
+      firstRow = b.mul(rowIndices.back(), step);
       numRows = b.createOrFold<arith::MaxSIOp>(
           b.min(step, b.sub(rows, firstRow)), b.index(0));
     }
@@ -216,10 +216,10 @@ void WindowLowering::lower() {
 }
 
 void WindowLowering::takeRow() {
-  rowSource = b.mul(rowPlaces[0], in.strides[0]);
+  rowSource = b.mul(rowIndices[0], in.strides[0]);
   rowTarget = b.index(0);
-  for (auto [place, stride] : llvm::zip(rowPlaces, out.strides))
-    rowTarget = b.add(rowTarget, b.mul(place, stride));
+  for (auto [index, stride] : llvm::zip(rowIndices, out.strides))
+    rowTarget = b.add(rowTarget, b.mul(index, stride));
   startRow();
 }
 
@@ -229,18 +229,17 @@ void WindowLowering::forRows(function_ref<void()> body) {
     takeRow();
     return body();
   }
-  b.loop(numRows, {}, [&](Value i, ValueRange) {
-    rowPlaces.back() = b.add(firstRow, i);
+  b.repeat(numRows, [&](Value i) {
+    rowIndices.back() = b.add(firstRow, i);
     takeRow();
     body();
-    return SmallVector<Value>();
   });
 }
 
 void WindowLowering::startRow() {
   rowTaps.clear();
   for (size_t dim = 0; dim + 1 < spatial; ++dim)
-    rowTaps.push_back(getTaps(dim, rowPlaces[dim + 1]));
+    rowTaps.push_back(getTaps(dim, rowIndices[dim + 1]));
 }
 
 //===----------------------------------------------------------------------===//
@@ -257,10 +256,10 @@ static std::pair<int64_t, int64_t> getInterior(onnxq::WindowOp op, size_t dim,
   return {first, std::clamp(end, first, count)};
 }
 
-/// The taps of a column of known place in a row of known width that lie inside.
+/// The taps of a known column in a row of known width that lie inside.
 static std::pair<int64_t, int64_t> getKnownTaps(onnxq::WindowOp op, size_t dim,
-                                                int64_t place, int64_t width) {
-  int64_t start = place * op.getStrides()[dim] - op.getPads()[dim];
+                                                int64_t column, int64_t width) {
+  int64_t start = column * op.getStrides()[dim] - op.getPads()[dim];
   int64_t dilation = op.getDilations()[dim], kernel = op.getKernel()[dim];
   int64_t first = start < 0 ? (-start + dilation - 1) / dilation : 0;
   int64_t end = start >= width ? 0 : (width - start + dilation - 1) / dilation;
@@ -304,10 +303,9 @@ void WindowLowering::emitKnownColumns(int64_t width, int64_t count) {
   };
   emitKnown(0, std::min(left, count));
   if (inner > 0)
-    b.loop(b.index(inner), {}, [&](Value i, ValueRange) {
+    b.repeat(b.index(inner), [&](Value i) {
       emitTile(b.add(b.mul(i, columns), left),
                SmallVector<std::pair<int64_t, int64_t>>(columns, {0, kernel}));
-      return SmallVector<Value>();
     });
   emitKnown(std::min(right, count), count);
 }
@@ -328,10 +326,9 @@ void WindowLowering::emitOpenColumns() {
   emitRange(b.index(0), first);
   Value tiles = b.div(b.sub(end, first), b.index(columns));
   SmallVector<std::pair<int64_t, int64_t>> whole(columns, {0, kernel});
-  auto emitWhole = [&](Value from, Value number, int64_t size) {
-    b.loop(number, {}, [&](Value i, ValueRange) {
+  auto emitWhole = [&](Value from, Value count, int64_t size) {
+    b.repeat(count, [&](Value i) {
       emitTile(b.add(from, b.mul(i, size)), ArrayRef(whole).take_front(size));
-      return SmallVector<Value>();
     });
   };
   emitWhole(first, tiles, columns);
@@ -345,7 +342,7 @@ void WindowLowering::emitOpenColumns() {
 void WindowLowering::emitRange(Value from, Value to) {
   if (KernelBuilder::known(b.sub(to, from)) == 0)
     return;
-  b.loop(b.sub(to, from), {}, [&](Value i, ValueRange) {
+  b.repeat(b.sub(to, from), [&](Value i) {
     Value column = b.add(from, i);
     TapRange range = getTaps(spatial - 1, column);
     forRows([&] {
@@ -353,7 +350,6 @@ void WindowLowering::emitRange(Value from, Value to) {
         emitPlace(column, range, channel, valid);
       });
     });
-    return SmallVector<Value>();
   });
 }
 
@@ -365,9 +361,9 @@ void WindowLowering::emitPlace(Value column, const TapRange &range,
     return b.loop(count, carried, [&](Value i, ValueRange values) {
       Value tap = b.add(range.first, i);
       Value at = b.add(range.start, b.mul(tap, lastOf(op.getDilations())));
-      Value place = b.add(b.mul(at, in.strides[spatial]), channel);
+      Value offset = b.add(b.mul(at, in.strides[spatial]), channel);
       return math->step(SmallVector<Value>(values),
-                        loadElement(rows, place, valid),
+                        loadElement(rows, offset, valid),
                         loadWeights(rows, tap, channel, valid));
     });
   };
@@ -380,7 +376,7 @@ void WindowLowering::emitPlace(Value column, const TapRange &range,
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// Runs `body` for every vector of channels of the block, with its number in it
+/// Runs `body` for every vector of channels of the block, with its index in it
 /// and how many of its lanes count. The last ones overlap those before them.
 void WindowLowering::forChannels(
     function_ref<void(Value, Value, int64_t)> body) {
@@ -388,43 +384,43 @@ void WindowLowering::forChannels(
     return body(b.index(0), b.index(0), channels);
   int64_t vectors = llvm::divideCeil(channels, lanes);
   bool isEven = channels % lanes == 0 && vectors % blockVectors == 0;
-  b.loop(b.index(blockVectors), {}, [&](Value i, ValueRange) {
+  b.repeat(b.index(blockVectors), [&](Value i) {
     Value channel = b.mul(b.add(firstVector, i), lanes);
     if (!isEven)
       channel = b.min(channel, b.index(channels - lanes));
     body(i, channel, lanes);
-    return SmallVector<Value>();
   });
 }
 
-/// Asks for what a tile's next row reads and writes, a part of it per vector of
-/// channels: places of `width` columns from `place` on.
-void WindowLowering::fetchColumns(const FlatBuffer &buffer, Value place,
-                                  int64_t width, Value number, Value channel,
-                                  bool isWrite) {
+/// Prefetches what a tile's next row reads and writes, a part of it per vector
+/// of channels: `width` columns from `offset` on.
+void WindowLowering::prefetchColumns(const FlatBuffer &buffer, Value offset,
+                                     int64_t width, Value index, Value channel,
+                                     bool isWrite) {
   int64_t line = tuning::lineBytes / getElementBytes(buffer);
   bool isWhole = blockVectors * lanes == channels &&
                  KernelBuilder::known(buffer.strides[spatial]) == channels;
   if (!isWhole) {
-    // A line holds several vectors: each of them asks for some columns' lines.
+    // A line holds several vectors: each of them prefetches some columns'
+    // lines.
     int64_t shared = std::clamp<int64_t>(line / lanes, 1, blockVectors);
-    Value part = b.rem(number, b.index(shared));
+    Value part = b.rem(index, b.index(shared));
     int64_t columnsOfPart = llvm::divideCeil(width, shared);
     Value first = b.mul(b.mul(part, columnsOfPart), buffer.strides[spatial]);
-    Value start = b.add(b.add(place, first), channel);
+    Value start = b.add(b.add(offset, first), channel);
     for (int64_t i = 0; i < columnsOfPart; ++i)
       b.prefetch(buffer.memory, b.add(start, b.mul(buffer.strides[spatial], i)),
                  isWrite);
     return;
   }
   // All channels of the columns follow each other.
-  Value first = b.add(place, b.mul(number, width * lanes));
+  Value first = b.add(offset, b.mul(index, width * lanes));
   for (int64_t at = 0; at < width * lanes; at += line)
     b.prefetch(buffer.memory, b.add(first, at), isWrite);
 }
 
-void WindowLowering::fetchNextRow(Value column, int64_t tile, Value number,
-                                  Value channel) {
+void WindowLowering::prefetchNextRow(Value column, int64_t tile, Value index,
+                                     Value channel) {
   std::optional<int64_t> bytes = KernelBuilder::known(
       b.mul(b.mul(in.sizes[spatial - 1], in.strides[spatial - 1]),
             getElementBytes(in)));
@@ -444,28 +440,28 @@ void WindowLowering::fetchNextRow(Value column, int64_t tile, Value number,
     Value source = rowSource;
     for (size_t d = 0; d < dim; ++d)
       source = b.add(source, b.mul(rowTaps[d].start, in.strides[d + 1]));
-    Value place = b.add(source, b.mul(row, in.strides[dim + 1]));
-    fetchColumns(in, b.add(place, corner), width, number, channel,
-                 /*isWrite=*/false);
+    Value offset = b.add(source, b.mul(row, in.strides[dim + 1]));
+    prefetchColumns(in, b.add(offset, corner), width, index, channel,
+                    /*isWrite=*/false);
   }
   // Floats are written as fast without.
   if (out.element.isF32())
     return;
   Value target = b.add(b.add(rowTarget, out.strides[spatial - 1]),
                        b.mul(column, out.strides[spatial]));
-  fetchColumns(out, target, tile, number, channel, /*isWrite=*/true);
+  prefetchColumns(out, target, tile, index, channel, /*isWrite=*/true);
 }
 
-Value WindowLowering::load(const FlatBuffer &buffer, Value place,
+Value WindowLowering::load(const FlatBuffer &buffer, Value offset,
                            int64_t valid) {
-  return b.loadVector(buffer.memory, place, lanes, valid, buffer.element);
+  return b.loadVector(buffer.memory, offset, lanes, valid, buffer.element);
 }
 
 SmallVector<Value> WindowLowering::loadElement(ArrayRef<TapRow> rows,
-                                               Value place, int64_t valid) {
+                                               Value offset, int64_t valid) {
   SmallVector<Value> loaded;
   for (const TapRow &row : rows)
-    loaded.push_back(load(in, b.add(row.source, place), valid));
+    loaded.push_back(load(in, b.add(row.source, offset), valid));
   if (rows.size() == 2)
     return math->widenPair(loaded[0], loaded[1]);
   return math->widen(loaded[0]);
@@ -477,8 +473,8 @@ SmallVector<Value> WindowLowering::loadWeights(ArrayRef<TapRow> rows, Value tap,
     return {};
   SmallVector<Value> loaded;
   for (const TapRow &row : rows) {
-    Value place = b.mul(b.add(row.weight, tap), channels);
-    loaded.push_back(load(*weights, b.add(place, channel), valid));
+    Value offset = b.mul(b.add(row.weight, tap), channels);
+    loaded.push_back(load(*weights, b.add(offset, channel), valid));
   }
   if (rows.size() == 2)
     return math->widenWeightPair(loaded[0], loaded[1]);
@@ -526,12 +522,12 @@ void WindowLowering::emitTileRow(Value column,
                                  ArrayRef<std::pair<int64_t, int64_t>> taps) {
   Value corner = b.sub(b.mul(column, lastOf(op.getStrides())),
                        b.index(op.getPads()[spatial - 1]));
-  auto emitVector = [&](Value number, Value channel, int64_t valid) {
+  auto emitVector = [&](Value index, Value channel, int64_t valid) {
     SmallVector<Value> sums;
     for (size_t i = 0; i < taps.size(); ++i)
       sums.append(math->start());
     size_t each = sums.size() / taps.size();
-    fetchNextRow(column, taps.size(), number, channel);
+    prefetchNextRow(column, taps.size(), index, channel);
     sums = forTapRows(0, {rowSource, b.index(0)}, sums,
                       [&](ArrayRef<TapRow> rows, ValueRange carried) {
                         return addRows(rows, corner, channel, valid, taps,
@@ -545,12 +541,12 @@ void WindowLowering::emitTileRow(Value column,
   forChannels(emitVector);
 }
 
-/// An extra's elements for one vector of the output.
-Value WindowLowering::loadExtra(size_t number, Value column, Value channel,
-                                int64_t valid) {
-  AffineMap map = op.getMaps()[number];
-  const FlatBuffer &extra = extras[number];
-  Value place = b.index(0);
+/// An epilogue operand's elements for one vector of the output.
+Value WindowLowering::loadOperand(size_t index, Value column, Value channel,
+                                  int64_t valid) {
+  AffineMap map = op.getMaps()[index];
+  const FlatBuffer &operand = epilogueOperands[index];
+  Value offset = b.index(0);
   bool hasChannels = false;
   for (auto [i, expr] : llvm::enumerate(map.getResults())) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
@@ -561,15 +557,16 @@ Value WindowLowering::loadExtra(size_t number, Value column, Value channel,
     hasChannels |= isChannel;
     Value at = isChannel             ? channel
                : position == spatial ? column
-                                     : rowPlaces[position];
-    place = b.add(place, b.mul(at, extra.strides[i]));
+                                     : rowIndices[position];
+    offset = b.add(offset, b.mul(at, operand.strides[i]));
   }
   if (hasChannels)
-    return load(extra, place, valid);
-  return b.broadcast(b.loadScalar(extra.memory, place), lanes);
+    return load(operand, offset, valid);
+  return b.broadcast(b.loadScalar(operand.memory, offset), lanes);
 }
 
-/// With AVX2, bytes of as many columns as fill a vector are narrowed together.
+/// With AVX2, as many columns as fill a vector with 8-bit results are narrowed
+/// together.
 void WindowLowering::finishTile(Value column, Value channel, int64_t valid,
                                 ArrayRef<Value> sums) {
   size_t together =
@@ -586,14 +583,14 @@ void WindowLowering::finish(Value column, Value channel, int64_t valid,
                             ArrayRef<Value> sums) {
   int64_t count = sums.size();
   SmallVector<Value> arguments = {b.concat(sums)};
-  for (size_t i = 0; i < extras.size(); ++i) {
+  for (size_t i = 0; i < epilogueOperands.size(); ++i) {
     SmallVector<Value> parts;
     for (int64_t j = 0; j < count; ++j)
-      parts.push_back(loadExtra(i, b.add(column, j), channel, valid));
+      parts.push_back(loadOperand(i, b.add(column, j), channel, valid));
     arguments.push_back(b.concat(parts));
   }
   Value results = b.repeatOnVectors(op.getEpilogue(), arguments, count * lanes,
-                                    rounded ? rounded->number : Value());
+                                    rounded ? rounded->value : Value());
   if (rounded)
     results = emitRounded(b, *rounded, results);
   for (int64_t j = 0; j < count; ++j) {
@@ -608,8 +605,8 @@ void WindowLowering::finish(Value column, Value channel, int64_t valid,
 
 void WindowLowering::store(Value result, Value column, Value channel,
                            int64_t valid) {
-  Value place = b.add(rowTarget, b.mul(column, out.strides[spatial]));
-  b.storeVector(result, out.memory, b.add(place, channel), valid);
+  Value offset = b.add(rowTarget, b.mul(column, out.strides[spatial]));
+  b.storeVector(result, out.memory, b.add(offset, channel), valid);
 }
 
 void kernels::lowerWindow(onnxq::WindowOp op, const TargetInfo &target,

@@ -64,7 +64,7 @@ struct TapRange {
 };
 
 /// Where a row of taps (along the last dimension) lies in the input, but for
-/// the column, and its first tap's number among the weights.
+/// the column, and its first tap's index among the weights.
 struct TapRow {
   mlir::Value source, weight;
 };
@@ -77,8 +77,8 @@ public:
   void lower();
 
 protected:
-  TapRange getTaps(size_t dim, mlir::Value place);
-  /// Emits what one row of taps adds, or two. Gets their places.
+  TapRange getTaps(size_t dim, mlir::Value position);
+  /// Emits what one row of taps adds, or two. Gets their indices.
   using RowFn = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       llvm::ArrayRef<TapRow>, mlir::ValueRange)>;
   llvm::SmallVector<mlir::Value>
@@ -94,7 +94,7 @@ protected:
   void chooseRows();
   virtual int64_t getBlockVectors();
   void forRows(llvm::function_ref<void()> body);
-  /// Makes the row at hand the one that `rowPlaces` names.
+  /// Makes the row at hand the one that `rowIndices` names.
   void takeRow();
   virtual void emitColumns();
   /// Tiles of a row of `count` columns, over an input of `width`.
@@ -116,20 +116,22 @@ protected:
                  int64_t valid);
   void
   forChannels(llvm::function_ref<void(mlir::Value, mlir::Value, int64_t)> body);
-  void fetchColumns(const FlatBuffer &buffer, mlir::Value place, int64_t width,
-                    mlir::Value number, mlir::Value channel, bool isWrite);
-  void fetchNextRow(mlir::Value column, int64_t tile, mlir::Value number,
-                    mlir::Value channel);
-  mlir::Value load(const FlatBuffer &buffer, mlir::Value place, int64_t valid);
-  /// The element of each row at offset `place`, and their weights of tap `tap`.
+  void prefetchColumns(const FlatBuffer &buffer, mlir::Value offset,
+                       int64_t width, mlir::Value index, mlir::Value channel,
+                       bool isWrite);
+  void prefetchNextRow(mlir::Value column, int64_t tile, mlir::Value index,
+                       mlir::Value channel);
+  mlir::Value load(const FlatBuffer &buffer, mlir::Value offset, int64_t valid);
+  /// The element of each row at offset `offset`, and their weights of tap
+  /// `tap`.
   llvm::SmallVector<mlir::Value> loadElement(llvm::ArrayRef<TapRow> rows,
-                                             mlir::Value place, int64_t valid);
+                                             mlir::Value offset, int64_t valid);
   llvm::SmallVector<mlir::Value> loadWeights(llvm::ArrayRef<TapRow> rows,
                                              mlir::Value tap,
                                              mlir::Value channel,
                                              int64_t valid);
-  virtual mlir::Value loadExtra(size_t number, mlir::Value column,
-                                mlir::Value channel, int64_t valid);
+  virtual mlir::Value loadOperand(size_t index, mlir::Value column,
+                                  mlir::Value channel, int64_t valid);
   void finishTile(mlir::Value column, mlir::Value channel, int64_t valid,
                   llvm::ArrayRef<mlir::Value> sums);
   void finish(mlir::Value column, mlir::Value channel, int64_t valid,
@@ -141,7 +143,7 @@ protected:
   KernelBuilder b;
   FlatBuffer in, out;
   std::optional<FlatBuffer> weights;
-  llvm::SmallVector<FlatBuffer> extras;
+  llvm::SmallVector<FlatBuffer> epilogueOperands;
   WindowPlan plan;
   std::unique_ptr<WindowMath> math;
   size_t spatial;
@@ -154,9 +156,9 @@ protected:
   int64_t columns, blockVectors = 1, rowsOfBlock;
   /// The block at hand: its rows and its first vector of channels.
   mlir::Value firstRow, numRows, firstVector;
-  /// The row at hand: its place in the output, where it begins in input and
+  /// The row at hand: its indices in the output, where it begins in input and
   /// output, and its taps of the leading dimensions.
-  llvm::SmallVector<mlir::Value> rowPlaces;
+  llvm::SmallVector<mlir::Value> rowIndices;
   mlir::Value rowSource, rowTarget;
   llvm::SmallVector<TapRange> rowTaps;
 };

@@ -1,8 +1,9 @@
-// Orders the weights of depthwise convolutions of bytes so that a vector of
-// them meets two rows of taps, and puts in front what the sums begin with.
+// Packs the weights of int8 depthwise convolutions so that a vector of them
+// meets two rows of taps, and puts in front what the accumulators begin with.
 
 #include "PackWindows.h"
 #include "../PackedConstants.h"
+#include "../Tuning.h"
 #include "LowerWindow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -13,12 +14,7 @@ using namespace onnxquant;
 using namespace onnxquant::kernels;
 using namespace onnxquant::onnxq;
 
-/// The border above and below is a row of the zero point: so many bytes of it.
-static constexpr int64_t maxRowBytes = 64 * 1024;
-/// A column of a tile is so many products at most.
-static constexpr int64_t maxTaps = 64;
-
-/// The zero point as a number; none if it is only known at run time.
+/// The zero point as an integer; none if it is only known at run time.
 static std::optional<int64_t> readZero(WindowOp op) {
   if (!op.getPad())
     return 0;
@@ -43,21 +39,21 @@ static std::optional<std::vector<int32_t>> takeBias(WindowOp op) {
                                                               : add.getLhs());
   if (!argument || argument.getOwner() != &block || !argument.hasOneUse())
     return std::nullopt;
-  unsigned number = argument.getArgNumber() - 1;
-  auto map = cast<AffineMapAttr>(op.getExtraMaps()[number]).getValue();
+  unsigned index = argument.getArgNumber() - 1;
+  auto map = cast<AffineMapAttr>(op.getEpilogueMaps()[index]).getValue();
   unsigned last = map.getNumDims() - 1;
   if (map.getNumResults() != 1 || !map.getResult(0).isFunctionOfDim(last))
     return std::nullopt;
-  auto bias = readConstant<int32_t>(op.getExtras()[number]);
+  auto bias = readConstant<int32_t>(op.getEpilogueOperands()[index]);
   if (!bias)
     return std::nullopt;
   add.getResult().replaceAllUsesWith(sum);
   add.erase();
-  SmallVector<Attribute> maps(op.getExtraMaps().getValue());
-  maps.erase(maps.begin() + number);
-  op.getExtrasMutable().erase(number);
-  op.setExtraMapsAttr(ArrayAttr::get(op.getContext(), maps));
-  block.eraseArgument(number + 1);
+  SmallVector<Attribute> maps(op.getEpilogueMaps().getValue());
+  maps.erase(maps.begin() + index);
+  op.getEpilogueOperandsMutable().erase(index);
+  op.setEpilogueMapsAttr(ArrayAttr::get(op.getContext(), maps));
+  block.eraseArgument(index + 1);
   return bias;
 }
 
@@ -70,8 +66,10 @@ static bool canPack(WindowOp op, const TargetInfo &target) {
     return false;
   ArrayRef<int64_t> kernel = op.getKernel();
   int64_t extent = (kernel[1] - 1) * op.getDilations()[1] + 1;
-  return kernel[0] * kernel[1] <= maxTaps && extent <= maxTaps &&
-         input.getDimSize(2) * input.getDimSize(3) <= maxRowBytes;
+  return kernel[0] * kernel[1] <= tuning::mostPairedTaps &&
+         extent <= tuning::mostPairedTaps &&
+         input.getDimSize(2) * input.getDimSize(3) <=
+             tuning::mostBorderRowBytes;
 }
 
 bool kernels::packWindow(WindowOp op, const TargetInfo &target) {
@@ -87,9 +85,9 @@ bool kernels::packWindow(WindowOp op, const TargetInfo &target) {
   int64_t rows = op.getKernel()[0], length = op.getKernel()[1];
   std::vector<int16_t> packed(op.getPackedSize(), 0);
   int16_t *to = packed.data();
-  auto write = [&](uint32_t number) {
-    *to++ = static_cast<int16_t>(number);
-    *to++ = static_cast<int16_t>(number >> 16);
+  auto write = [&](uint32_t word) {
+    *to++ = static_cast<int16_t>(word);
+    *to++ = static_cast<int16_t>(word >> 16);
   };
   // What some taps of a channel add: wraps, as the sums do.
   auto sumTimesZero = [&](int64_t first, int64_t end, int64_t c) {

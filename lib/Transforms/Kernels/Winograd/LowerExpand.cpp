@@ -1,5 +1,5 @@
-// Stored filters, transformed for Winograd's products: a line of memory of each
-// number at a time. Loops are sequential: code is loaded by one thread.
+// Stored filters, transformed for Winograd's products: a cache line of each
+// point at a time. Loops are sequential: code is loaded by one thread.
 
 #include "../LowerKernels.h"
 #include "../Tuning.h"
@@ -16,7 +16,7 @@ public:
   explicit ExpandLowering(onnxq::ExpandOp op)
       : op(op), b(op.getLoc(), op), from(b.flatten(op.getWeights())),
         to(b.flatten(op.getInit())),
-        tile{op.getNumbers() == WinogradTile{2}.numbers() ? 2 : 4} {}
+        tile{op.getNumbers() == WinogradTile{2}.points() ? 2 : 4} {}
   void lower();
 
 private:
@@ -32,7 +32,7 @@ private:
 };
 } // namespace
 
-/// The numbers of a side of the tile from three taps.
+/// The points of a side of the tile from three taps.
 SmallVector<Value> ExpandLowering::transform(ArrayRef<Value> taps) {
   Value a = taps[0], m = taps[1], c = taps[2];
   Value outer = plus(a, c);
@@ -75,15 +75,13 @@ void ExpandLowering::lower() {
   int64_t lanes = tuning::lineBytes / (to.element.getIntOrFloatBitWidth() / 8);
   while (filters % lanes != 0)
     lanes /= 2;
-  b.loop(b.index(op.getPanels()), {}, [&](Value panel, ValueRange) {
+  b.repeat(b.index(op.getPanels()), [&](Value panel) {
     Value source = b.mul(panel, 9 * filters);
-    Value target = b.mul(panel, tile.numbers() * filters);
-    b.loop(b.index(filters / lanes), {}, [&](Value i, ValueRange) {
-      Value place = b.mul(i, lanes);
-      transformVectors(b.add(source, place), b.add(target, place), lanes);
-      return SmallVector<Value>();
+    Value target = b.mul(panel, tile.points() * filters);
+    b.repeat(b.index(filters / lanes), [&](Value i) {
+      Value offset = b.mul(i, lanes);
+      transformVectors(b.add(source, offset), b.add(target, offset), lanes);
     });
-    return SmallVector<Value>();
   });
 }
 

@@ -7,10 +7,10 @@
 // as those of plain products.
 //
 // A block's input is transformed into memory on the stack that stays in the
-// second level of cache, [numbers][tiles][channels]. Then, panel by panel,
-// products of matrices leave [numbers][tiles][columns of a panel], which is
-// transformed back at once and goes through the epilogue. Every place is
-// computed from the same numbers in the same order, whatever the blocks.
+// second level of cache, [points][tiles][channels]. Then, panel by panel,
+// products of matrices leave [points][tiles][columns of a panel], which is
+// transformed back at once and goes through the epilogue. Every output
+// is computed from the same points in the same order, whatever the blocks.
 
 #include "../LowerKernels.h"
 #include "../MicroKernelChoice.h"
@@ -27,10 +27,10 @@ using namespace onnxquant::kernels;
 
 /// The columns of the largest of so many parts.
 static int64_t getWidest(onnxq::PackingAttr packing, int64_t parts) {
-  int64_t whole = packing.getColumns() / packing.getNr();
+  int64_t whole = packing.getN() / packing.getNr();
   int64_t panels = llvm::divideCeil(whole, parts);
-  int64_t last = packing.getColumns() -
-                 std::min(whole, panels * (parts - 1)) * packing.getNr();
+  int64_t last =
+      packing.getN() - std::min(whole, panels * (parts - 1)) * packing.getNr();
   return std::max(std::min(whole, panels) * packing.getNr(), last);
 }
 
@@ -43,7 +43,7 @@ static TileBlocks planBlocks(std::optional<int64_t> tiles, int64_t rows,
   TileBlocks best = {most, 1};
   if (!tiles)
     return best;
-  int64_t whole = packing.getColumns() / packing.getNr(), least = 0;
+  int64_t whole = packing.getN() / packing.getNr(), least = 0;
   for (int64_t parts = 1; parts == 1 || parts <= std::min(whole, threads);
        parts *= 2)
     for (int64_t size = rows; size <= most; size += rows) {
@@ -60,7 +60,7 @@ static TileBlocks planBlocks(std::optional<int64_t> tiles, int64_t rows,
   return best;
 }
 
-/// Products of transformed integers, two steps a turn.
+/// Products of transformed integers, two steps per iteration.
 static std::unique_ptr<MicroKernel>
 makeIntegerProduct(onnxq::ContractOp op, const TargetInfo &target) {
   KernelSpec spec = {onnxq::PackingKind::Madd,
@@ -93,9 +93,9 @@ WinogradLowering::WinogradLowering(onnxq::ContractOp op,
   int64_t scratch = tuning::getWinogradScratch(target);
   // Products of integers are as large as the input of few channels, and their
   // weights are to stay next to both.
-  int64_t tileBytes = shape.numbers() * channels * inputBytes;
+  int64_t tileBytes = shape.points() * channels * inputBytes;
   if (isInteger) {
-    tileBytes += shape.numbers() * packing.getNr() * int64_t(sizeof(int32_t));
+    tileBytes += shape.points() * packing.getNr() * int64_t(sizeof(int32_t));
     scratch = scratch / 3 * 2;
   }
   blocks = planBlocks(known, rowsOfTile, tileBytes, packing, scratch, threads);
@@ -125,32 +125,29 @@ void WinogradLowering::emitBlock(Value firstTile, Value part) {
   Value stack = LLVM::StackSaveOp::create(b, pointer);
   auto allocate = [&](int64_t part, Type element) {
     return memref::AllocaOp::create(
-        b, MemRefType::get(shape.numbers() * part, element),
+        b, MemRefType::get(shape.points() * part, element),
         b.getI64IntegerAttr(64));
   };
   transformed = allocate(inputStep, inputType);
   products = allocate(productStep, accumulatorType);
   border = makeBorder();
   if (isLooped())
-    places = memref::AllocaOp::create(
+    outputs = memref::AllocaOp::create(
         b,
         MemRefType::get(shape.out * shape.out * packing.getNr(),
                         accumulatorType),
         b.getI64IntegerAttr(64));
-  b.loop(tilesOfBlock, {}, [&](Value i, ValueRange) {
-    transformInput(b.add(firstTile, i), i);
-    return SmallVector<Value>();
-  });
-  int64_t whole = packing.getColumns() / packing.getNr();
-  int64_t rest = packing.getColumns() % packing.getNr();
+  b.repeat(tilesOfBlock,
+           [&](Value i) { transformInput(b.add(firstTile, i), i); });
+  int64_t whole = packing.getN() / packing.getNr();
+  int64_t rest = packing.getN() % packing.getNr();
   int64_t panelsOfPart = llvm::divideCeil(whole, blocks.parts);
   Value firstPanel = b.mul(part, panelsOfPart);
   Value left = b.createOrFold<arith::MaxSIOp>(b.sub(b.index(whole), firstPanel),
                                               b.index(0));
   Value panels = b.min(b.index(panelsOfPart), left);
-  b.loop(panels, {}, [&](Value i, ValueRange) {
+  b.repeat(panels, [&](Value i) {
     emitPanel(firstTile, b.add(firstPanel, i), packing.getNr());
-    return SmallVector<Value>();
   });
   if (rest > 0) {
     // The last part has the rest of the columns.
@@ -167,7 +164,7 @@ void WinogradLowering::emitBlock(Value firstTile, Value part) {
 }
 
 /// The image of a tile, and its first row and column in the output.
-SmallVector<Value> WinogradLowering::getTilePlace(Value tile) {
+SmallVector<Value> WinogradLowering::getTileIndices(Value tile) {
   Value column = b.rem(tile, tilesAcross);
   Value rest = b.div(tile, tilesAcross);
   bool isSingle = KernelBuilder::known(gemm.output.sizes[0]) == 1;
@@ -183,13 +180,12 @@ SmallVector<Value> WinogradLowering::getTilePlace(Value tile) {
 void WinogradLowering::emitPanel(Value firstTile, Value panel,
                                  int64_t columns) {
   multiply(panel, columns);
-  b.loop(tilesOfBlock, {}, [&](Value i, ValueRange) {
+  b.repeat(tilesOfBlock, [&](Value i) {
     finishTile(b.add(firstTile, i), i, panel, columns);
-    return SmallVector<Value>();
   });
 }
 
-/// The products of a block with a panel, one per number of a tile.
+/// The products of a block with a panel, one per point of a tile.
 void WinogradLowering::multiply(Value panel, int64_t columns) {
   int64_t rows = rowsOfTile;
   Value tall = b.ceilDiv(tilesOfBlock, b.index(rows));
@@ -198,12 +194,12 @@ void WinogradLowering::multiply(Value panel, int64_t columns) {
       b.sub(tilesOfBlock, b.index(rows)), b.index(0));
   int64_t vectors = llvm::divideCeil(columns, lanes);
   int64_t count = channels * packing.getNr();
-  Value first = b.mul(panel, shape.numbers() * count);
-  b.loop(b.index(shape.numbers()), {}, [&](Value g, ValueRange) {
+  Value first = b.mul(panel, shape.points() * count);
+  b.repeat(b.index(shape.points()), [&](Value g) {
     Value weight = b.add(first, b.mul(g, count));
-    b.loop(tall, {}, [&](Value i, ValueRange) {
+    b.repeat(tall, [&](Value i) {
       prefetch.plan(b.add(weight, count), count, i, tall,
-                    /*runs=*/1, kernel->countTurns(channels));
+                    /*runs=*/1, kernel->countIterations(channels));
       Value row = b.min(b.mul(i, rows), last);
       Value offset = b.add(b.mul(g, inputStep), b.mul(row, channels));
       SmallVector<RowPointer> sources;
@@ -218,9 +214,7 @@ void WinogradLowering::multiply(Value panel, int64_t columns) {
         for (int64_t j = 0; j < vectors; ++j)
           b.storeVector(sums[r * vectors + j], products,
                         b.add(target, r * packing.getNr() + j * lanes), lanes);
-      return SmallVector<Value>();
     });
-    return SmallVector<Value>();
   });
 }
 

@@ -18,11 +18,9 @@ std::optional<int64_t> kernels::countWinogradTiles(onnxq::ContractOp op,
 
 WinogradTile kernels::getWinogradTile(onnxq::ContractOp op) {
   onnxq::PackingAttr packing = op.getPackingAttr();
-  int64_t perNumber =
-      packing.getPanels() * packing.getDepth() / 9 * packing.getNr();
+  int64_t perPoint = packing.getPanels() * packing.getK() / 9 * packing.getNr();
   WinogradTile large{4};
-  return op.getWeights().getType().getNumElements() >=
-                 large.numbers() * perNumber
+  return op.getWeights().getType().getNumElements() >= large.points() * perPoint
              ? large
              : WinogradTile{2};
 }
@@ -36,14 +34,14 @@ static bool isPlainWindow(onnxq::ContractOp op) {
 
 /// Whether the fewest tiles of a block fit the stack's share.
 static bool fitsScratch(int64_t channels, int64_t bytes, WinogradTile tile) {
-  return tile.numbers() * channels * bytes * tuning::leastWinogradTiles <=
+  return tile.points() * channels * bytes * tuning::leastWinogradTiles <=
          tuning::winogradScratch;
 }
 
 bool kernels::suitsWinograd(onnxq::ContractOp op) {
   int64_t channels = op.getChannels();
   return isPlainWindow(op) && channels >= tuning::fewestWinogradChannels &&
-         op.getColumns() >= tuning::fewestWinogradChannels &&
+         op.getN() >= tuning::fewestWinogradChannels &&
          channels % winogradChannels == 0 &&
          fitsScratch(channels, sizeof(float), WinogradTile());
 }
@@ -78,43 +76,43 @@ bool kernels::canTransform(onnxq::ContractOp op, ArrayRef<int16_t> weights,
     return false;
   // Four times a sum, or 64 times, fits 32 bits.
   int64_t limit = int64_t(1) << (tile.out == 2 ? 29 : 25);
-  return getLargestSum(weights, op.getColumns(), op.getInputUnsigned()) < limit;
+  return getLargestSum(weights, op.getN(), op.getInputUnsigned()) < limit;
 }
 
 //===----------------------------------------------------------------------===//
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// Of three numbers, `step` apart, those of a side of the tile: the sums at 0,
-/// 1, -1 and infinity, halves in between.
+/// Of three weights, `step` apart, the points of a side of the tile: the sums
+/// at 0, 1, -1 and infinity, halves in between.
 static void transform(const double *from, int64_t fromStep, double *to,
                       int64_t toStep) {
   double a = from[0], b = from[fromStep], c = from[2 * fromStep];
-  double numbers[] = {a, (a + b + c) / 2, (a - b + c) / 2, c};
-  for (double number : numbers)
-    *to = number, to += toStep;
+  double points[] = {a, (a + b + c) / 2, (a - b + c) / 2, c};
+  for (double value : points)
+    *to = value, to += toStep;
 }
 
 std::vector<float> kernels::packWinograd(ArrayRef<float> weights,
                                          onnxq::PackingAttr packing) {
   WinogradTile tile;
-  int64_t columns = packing.getColumns(), nr = packing.getNr();
-  int64_t channels = packing.getDepth() / 9, step = packing.getStep();
-  std::vector<float> packed(packing.getPanels() * tile.numbers() * channels *
+  int64_t columns = packing.getN(), nr = packing.getNr();
+  int64_t channels = packing.getK() / 9, step = packing.getStep();
+  std::vector<float> packed(packing.getPanels() * tile.points() * channels *
                             nr);
   for (int64_t c = 0; c < channels; ++c)
     for (int64_t j = 0; j < columns; ++j) {
-      double filter[9], half[12], numbers[16];
+      double filter[9], half[12], points[16];
       for (int64_t tap = 0; tap < 9; ++tap)
         filter[tap] = weights[(tap * channels + c) * columns + j];
       for (int64_t x = 0; x < 3; ++x)
         transform(filter + x, 3, half + x, 3);
       for (int64_t y = 0; y < tile.in(); ++y)
-        transform(half + 3 * y, 1, numbers + tile.in() * y, 1);
-      float *to = packed.data() + j / nr * tile.numbers() * channels * nr +
+        transform(half + 3 * y, 1, points + tile.in() * y, 1);
+      float *to = packed.data() + j / nr * tile.points() * channels * nr +
                   (c / step * nr + j % nr) * step + c % step;
-      for (int64_t g = 0; g < tile.numbers(); ++g)
-        to[g * channels * nr] = static_cast<float>(numbers[g]);
+      for (int64_t g = 0; g < tile.points(); ++g)
+        to[g * channels * nr] = static_cast<float>(points[g]);
     }
   return packed;
 }

@@ -1,7 +1,7 @@
 // The lowering of convolutions of 3x3 by Winograd's transform: see Winograd.h.
 //
-// Floats are transformed, multiplied and transformed back as they are. Bytes
-// become numbers of 16 bits, which a dot step multiplies and sums in 32, and
+// Floats are transformed, multiplied and transformed back as they are. int8
+// becomes 16-bit integers, whose products a micro-kernel sums in 32 bits, and
 // what is transformed back is divided by the factors of the weights.
 
 #ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_WINOGRADLOWERING_H
@@ -27,7 +27,7 @@ public:
 
 private:
   void emitBlock(mlir::Value firstTile, mlir::Value part);
-  llvm::SmallVector<mlir::Value> getTilePlace(mlir::Value tile);
+  llvm::SmallVector<mlir::Value> getTileIndices(mlir::Value tile);
   void emitPanel(mlir::Value firstTile, mlir::Value panel, int64_t columns);
   void multiply(mlir::Value panel, int64_t columns);
 
@@ -37,24 +37,24 @@ private:
   mlir::Value minus(mlir::Value x, mlir::Value y);
   /// What is read outside of the input.
   mlir::Value makeBorder();
-  void transformInput(mlir::Value tile, mlir::Value number);
+  void transformInput(mlir::Value tile, mlir::Value index);
   mlir::Value loadChannels(const RowPointer &source, mlir::Value channel,
                            int64_t width);
-  void transformVectors(mlir::Value number, llvm::ArrayRef<RowPointer> sources);
-  /// The numbers of a side, or the places, from those of the input or from
+  void transformVectors(mlir::Value index, llvm::ArrayRef<RowPointer> sources);
+  /// The points of a side, or the outputs, from those of the input or from
   /// products.
   llvm::SmallVector<mlir::Value> combineInput(llvm::ArrayRef<mlir::Value> d);
   llvm::SmallVector<mlir::Value> combineProducts(llvm::ArrayRef<mlir::Value> m);
   mlir::Value times(mlir::Value x, int64_t factor);
   mlir::Value scaleBack(mlir::Value sums, int64_t row, int64_t column);
-  llvm::SmallVector<mlir::Value> transformProducts(mlir::Value number,
+  llvm::SmallVector<mlir::Value> transformProducts(mlir::Value index,
                                                    int64_t first);
-  /// Whether the places of a tile are stored in a loop.
+  /// Whether the outputs of a tile are stored in a loop.
   bool isLooped() const { return shape.out > 2; }
   int64_t getJoinedPlaces(int64_t columns);
-  void finishPlaces(llvm::ArrayRef<mlir::Value> place, mlir::Value panel,
-                    int64_t columns);
-  void finishTile(mlir::Value tile, mlir::Value number, mlir::Value panel,
+  void finishOutputs(llvm::ArrayRef<mlir::Value> indices, mlir::Value panel,
+                     int64_t columns);
+  void finishTile(mlir::Value tile, mlir::Value index, mlir::Value panel,
                   int64_t columns);
 
   ImplicitGemm gemm;
@@ -83,7 +83,7 @@ private:
   mlir::Value transformed, products;
   int64_t inputStep, productStep;
   /// Results of a tile and a panel, where they are stored in a loop.
-  mlir::Value places;
+  mlir::Value outputs;
   /// A row of channels that lies outside of the input.
   mlir::Value border;
 };

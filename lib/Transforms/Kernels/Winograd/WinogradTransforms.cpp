@@ -26,10 +26,10 @@ Value WinogradLowering::minus(Value x, Value y) {
 /// A small multiple of integers.
 Value WinogradLowering::times(Value x, int64_t factor) {
   auto type = cast<VectorType>(x.getType());
-  auto constant = [&](int64_t number) {
+  auto constant = [&](int64_t value) {
     Type element = type.getElementType();
     return arith::ConstantOp::create(
-        b, DenseElementsAttr::get(type, b.getIntegerAttr(element, number)));
+        b, DenseElementsAttr::get(type, b.getIntegerAttr(element, value)));
   };
   if (llvm::isPowerOf2_64(factor))
     return arith::ShLIOp::create(b, x, constant(llvm::Log2_64(factor)));
@@ -54,23 +54,22 @@ Value WinogradLowering::makeBorder() {
                                b.getI64IntegerAttr(64));
   // Channels are a multiple of these.
   Value vector = b.broadcast(pad, winogradChannels);
-  b.loop(b.index(channels / winogradChannels), {}, [&](Value i, ValueRange) {
+  b.repeat(b.index(channels / winogradChannels), [&](Value i) {
     b.storeVector(vector, row, b.mul(i, winogradChannels), winogradChannels);
-    return SmallVector<Value>();
   });
   return row;
 }
 
-void WinogradLowering::transformInput(Value tile, Value number) {
-  SmallVector<Value> place = getTilePlace(tile);
+void WinogradLowering::transformInput(Value tile, Value index) {
+  SmallVector<Value> indices = getTileIndices(tile);
   auto isBelow = [&](Value x, Value limit) -> Value {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, x, limit);
   };
-  // Where the places begin: before the input, where it is padded.
-  Value corner = b.mul(place[0], gemm.input.strides[0]), isInside;
+  // Where the tile begins: before the input, where it is padded.
+  Value corner = b.mul(indices[0], gemm.input.strides[0]), isInside;
   Value starts[2];
   for (int64_t axis : {0, 1}) {
-    starts[axis] = b.sub(place[axis + 1], b.index(gemm.op.getPads()[axis]));
+    starts[axis] = b.sub(indices[axis + 1], b.index(gemm.op.getPads()[axis]));
     corner = b.add(corner, b.mul(starts[axis], gemm.input.strides[axis + 1]));
     Value room = b.createOrFold<arith::MaxSIOp>(
         b.sub(gemm.input.sizes[axis + 1], b.index(shape.in() - 1)), b.index(0));
@@ -85,9 +84,9 @@ void WinogradLowering::transformInput(Value tile, Value number) {
   SmallVector<RowPointer> sources;
   auto forPlaces = [&](function_ref<RowPointer(int64_t, int64_t)> getSource) {
     sources.clear();
-    for (int64_t i = 0; i < shape.numbers(); ++i)
+    for (int64_t i = 0; i < shape.points(); ++i)
       sources.push_back(getSource(i / shape.in(), i % shape.in()));
-    transformVectors(number, sources);
+    transformVectors(index, sources);
   };
   auto branch = scf::IfOp::create(b, isInside, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -95,7 +94,7 @@ void WinogradLowering::transformInput(Value tile, Value number) {
   forPlaces([&](int64_t row, int64_t column) {
     return RowPointer{gemm.input.memory, getPlace(row, column)};
   });
-  // At the edge each place is the input's, or the border.
+  // At the edge each element is the input's, or the border.
   b.setInsertionPoint(branch.elseYield());
   auto open = MemRefType::get(
       ShapedType::kDynamic, gemm.input.element,
@@ -111,7 +110,7 @@ void WinogradLowering::transformInput(Value tile, Value number) {
   });
 }
 
-/// A vector of channels of a place; bytes in 16 bits.
+/// A vector of channels of an element; 8-bit ones in 16 bits.
 Value WinogradLowering::loadChannels(const RowPointer &source, Value channel,
                                      int64_t width) {
   Value x = b.loadVector(source.memory, b.add(source.offset, channel), width,
@@ -124,7 +123,7 @@ Value WinogradLowering::loadChannels(const RowPointer &source, Value channel,
   return arith::ExtSIOp::create(b, wide, x);
 }
 
-/// 2x2 places: d0 - d2, d1 + d2, d2 - d1 and d1 - d3. 4x4 places: the same at
+/// 2x2 outputs: d0 - d2, d1 + d2, d2 - d1 and d1 - d3. 4x4 outputs: the same at
 /// 0, 1, -1, 2, -2 and infinity.
 SmallVector<Value> WinogradLowering::combineInput(ArrayRef<Value> d) {
   if (shape.out == 2)
@@ -144,10 +143,10 @@ SmallVector<Value> WinogradLowering::combineInput(ArrayRef<Value> d) {
 }
 
 /// Transforms all channels of a tile: rows, then columns.
-void WinogradLowering::transformVectors(Value number,
+void WinogradLowering::transformVectors(Value index,
                                         ArrayRef<RowPointer> sources) {
   int64_t side = shape.in();
-  Value target = b.mul(number, channels);
+  Value target = b.mul(index, channels);
   auto transformLanes = [&](Value channel, int64_t width) {
     SmallVector<SmallVector<Value>> halves;
     for (int64_t column = 0; column < side; ++column) {
@@ -167,10 +166,8 @@ void WinogradLowering::transformVectors(Value number,
       }
     }
   };
-  b.loop(b.index(channels / inputLanes), {}, [&](Value i, ValueRange) {
-    transformLanes(b.mul(i, inputLanes), inputLanes);
-    return SmallVector<Value>();
-  });
+  b.repeat(b.index(channels / inputLanes),
+           [&](Value i) { transformLanes(b.mul(i, inputLanes), inputLanes); });
   int64_t rest = channels % inputLanes;
   for (int64_t width = inputLanes; rest > 0; width /= 2)
     if (rest >= width) {
@@ -183,8 +180,8 @@ void WinogradLowering::transformVectors(Value number,
 // Output
 //===----------------------------------------------------------------------===//
 
-/// 2x2 places: m0 + m1 + m2 and m1 - m2 - m3. 4x4 places: 24, 12, 6 and 6 times
-/// the results, from products with the multiples that packWinograd tells.
+/// 2x2 outputs: m0 + m1 + m2 and m1 - m2 - m3. 4x4 outputs: 24, 12, 6 and 6
+/// times the results, from products with the multiples that packWinograd tells.
 SmallVector<Value> WinogradLowering::combineProducts(ArrayRef<Value> m) {
   if (shape.out == 2)
     return {plus(plus(m[0], m[1]), m[2]), minus(minus(m[1], m[2]), m[3])};
@@ -213,12 +210,12 @@ Value WinogradLowering::scaleBack(Value sums, int64_t row, int64_t column) {
   return arith::ShRSIOp::create(b, sums, bits);
 }
 
-/// The places of a tile from its products, row by row: of a vector of columns
+/// The outputs of a tile from its products, row by row: of a vector of columns
 /// from `first` on.
-SmallVector<Value> WinogradLowering::transformProducts(Value number,
+SmallVector<Value> WinogradLowering::transformProducts(Value index,
                                                        int64_t first) {
   int64_t side = shape.in();
-  Value source = b.mul(number, packing.getNr());
+  Value source = b.mul(index, packing.getNr());
   SmallVector<SmallVector<Value>> halves;
   for (int64_t column = 0; column < side; ++column) {
     SmallVector<Value> m;
@@ -240,7 +237,7 @@ SmallVector<Value> WinogradLowering::transformProducts(Value number,
   return results;
 }
 
-/// How many places of a row have their epilogue together: all tiles have as
+/// How many outputs of a row have their epilogue together: all tiles have as
 /// many, or a multiple.
 int64_t WinogradLowering::getJoinedPlaces(int64_t columns) {
   std::optional<int64_t> size = KernelBuilder::known(gemm.output.sizes[2]);
@@ -253,58 +250,57 @@ int64_t WinogradLowering::getJoinedPlaces(int64_t columns) {
   return count;
 }
 
-/// Stores a tile's places in a loop: so their epilogue is there once.
-void WinogradLowering::finishPlaces(ArrayRef<Value> place, Value panel,
-                                    int64_t columns) {
+/// Stores a tile's outputs in a loop: so their epilogue is there once.
+void WinogradLowering::finishOutputs(ArrayRef<Value> indices, Value panel,
+                                     int64_t columns) {
   Value counts[2];
   for (int64_t axis : {0, 1})
     counts[axis] = b.min(b.index(shape.out),
-                         b.sub(gemm.output.sizes[axis + 1], place[axis + 1]));
+                         b.sub(gemm.output.sizes[axis + 1], indices[axis + 1]));
   Tile where = {{}, b.index(0), panel, {}, 1, columns};
   int64_t together = getJoinedPlaces(columns);
   Value steps = b.ceilDiv(counts[1], b.index(together));
-  b.loop(counts[0], {}, [&](Value y, ValueRange) {
-    b.loop(steps, {}, [&](Value number, ValueRange) {
-      Value first = b.mul(number, together);
+  b.repeat(counts[0], [&](Value y) {
+    b.repeat(steps, [&](Value index) {
+      Value first = b.mul(index, together);
       Value from = b.mul(b.add(b.mul(y, shape.out), first), packing.getNr());
       SmallVector<RowIndices> rows;
       SmallVector<Value> sums;
       for (int64_t i = 0; i < together; ++i) {
         Value x = b.add(first, i);
-        rows.push_back({place[0], b.add(place[1], y), b.add(place[2], x)});
+        rows.push_back(
+            {indices[0], b.add(indices[1], y), b.add(indices[2], x)});
         for (int64_t j = 0; j < columns; j += lanes)
-          sums.push_back(b.loadVector(places,
+          sums.push_back(b.loadVector(outputs,
                                       b.add(from, i * packing.getNr() + j),
                                       lanes, lanes, accumulatorType));
       }
       epilogue.store(where, rows, sums);
-      return SmallVector<Value>();
     });
-    return SmallVector<Value>();
   });
 }
 
-void WinogradLowering::finishTile(Value tile, Value number, Value panel,
+void WinogradLowering::finishTile(Value tile, Value index, Value panel,
                                   int64_t columns) {
-  SmallVector<Value> place = getTilePlace(tile);
+  SmallVector<Value> first = getTileIndices(tile);
   int64_t count = shape.out * shape.out;
   SmallVector<SmallVector<Value>> results(count);
   for (int64_t j = 0; j < columns; j += lanes)
-    for (auto [i, sums] : llvm::enumerate(transformProducts(number, j))) {
+    for (auto [i, sums] : llvm::enumerate(transformProducts(index, j))) {
       if (isLooped())
-        b.storeVector(sums, places, b.index(i * packing.getNr() + j), lanes);
+        b.storeVector(sums, outputs, b.index(i * packing.getNr() + j), lanes);
       else
         results[i].push_back(sums);
     }
   if (isLooped())
-    return finishPlaces(place, panel, columns);
+    return finishOutputs(first, panel, columns);
   Tile where = {{}, b.index(0), panel, {}, 1, columns};
   for (int64_t i = 0; i < count; ++i) {
     int64_t offsets[] = {i / shape.out, i % shape.out};
-    SmallVector<Value> indices = {place[0]};
+    SmallVector<Value> indices = {first[0]};
     Value exists;
     for (int64_t axis : {0, 1}) {
-      indices.push_back(b.add(place[axis + 1], offsets[axis]));
+      indices.push_back(b.add(first[axis + 1], offsets[axis]));
       Value size = gemm.output.sizes[axis + 1];
       if (offsets[axis] == 0 ||
           KernelBuilder::known(b.rem(size, b.index(shape.out))) == 0)

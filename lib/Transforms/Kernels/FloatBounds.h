@@ -1,8 +1,8 @@
 // What is known of the floats of an epilogue or an elementwise body: that they
-// are numbers, and how large.
+// are not NaN, and how large.
 
-#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_NUMBERBOUNDS_H
-#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_NUMBERBOUNDS_H
+#ifndef ONNXQUANT_LIB_TRANSFORMS_KERNELS_FLOATBOUNDS_H
+#define ONNXQUANT_LIB_TRANSFORMS_KERNELS_FLOATBOUNDS_H
 
 #include "OnnxQuant/Dialect/ONNXQ/ONNXQOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -10,7 +10,7 @@
 
 namespace onnxquant::kernels {
 
-class NumberBounds {
+class FloatBounds {
 public:
   /// The largest magnitude that an `f32` can have; none if it may not be a
   /// finite number. Sums are finite, products with finite scales too.
@@ -26,4 +26,4 @@ private:
 
 } // namespace onnxquant::kernels
 
-#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_NUMBERBOUNDS_H
+#endif // ONNXQUANT_LIB_TRANSFORMS_KERNELS_FLOATBOUNDS_H

@@ -1,7 +1,7 @@
 // Magnitudes, from integers and constants on. Every operation rounds, which may
 // add half a unit of the last place.
 
-#include "NumberBounds.h"
+#include "FloatBounds.h"
 #include "PackedConstants.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,26 +18,26 @@ static constexpr double largest = 3e38;
 /// More than rounding adds to a magnitude.
 static constexpr double roundingShare = 1 + 1e-6;
 
-/// The bound of a kernel's extra, if that is a constant.
-static std::optional<double> getExtraBound(BlockArgument argument) {
+/// The bound of a kernel's epilogue operand, if that is a constant.
+static std::optional<double> getOperandBound(BlockArgument argument) {
   auto kernel =
       dyn_cast<onnxq::KernelOpInterface>(argument.getOwner()->getParentOp());
   if (!kernel || argument.getArgNumber() == 0)
     return std::nullopt;
-  auto numbers =
-      readConstant<float>(kernel.getExtras()[argument.getArgNumber() - 1]);
-  if (!numbers)
+  auto values = readConstant<float>(
+      kernel.getEpilogueOperands()[argument.getArgNumber() - 1]);
+  if (!values)
     return std::nullopt;
   double bound = 0;
-  for (float number : *numbers) {
-    if (!std::isfinite(number))
+  for (float value : *values) {
+    if (!std::isfinite(value))
       return std::nullopt;
-    bound = std::max<double>(bound, std::abs(number));
+    bound = std::max<double>(bound, std::abs(value));
   }
   return bound;
 }
 
-std::optional<double> NumberBounds::get(Value value) {
+std::optional<double> FloatBounds::get(Value value) {
   if (!value.getType().isF32())
     return std::nullopt;
   auto found = known.find(value);
@@ -57,7 +57,7 @@ static double getIntegerBound(Type type) {
   return std::ldexp(1.0, static_cast<int>(type.getIntOrFloatBitWidth()) - 1);
 }
 
-std::optional<double> NumberBounds::getScaled(onnxq::RequantizeOp op) {
+std::optional<double> FloatBounds::getScaled(onnxq::RequantizeOp op) {
   Value value = op.getValue();
   std::optional<double> bound = value.getType().isInteger()
                                     ? getIntegerBound(value.getType())
@@ -70,9 +70,9 @@ std::optional<double> NumberBounds::getScaled(onnxq::RequantizeOp op) {
   return *bound * *scale * roundingShare * roundingShare;
 }
 
-std::optional<double> NumberBounds::compute(Value value) {
+std::optional<double> FloatBounds::compute(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
-    return getExtraBound(argument);
+    return getOperandBound(argument);
   FloatAttr constant;
   if (matchPattern(value, m_Constant(&constant))) {
     if (!constant.getValue().isFinite())
