@@ -57,6 +57,21 @@ class Case:
                 (data / f"{kind}_{index}.pb").write_bytes(numpy_helper.from_array(array, name).SerializeToString())
 
 
+def add_wide():
+    """More outputs than are copied one by one: computed ones, an input, a constant, one without elements."""
+    x = rng.standard_normal((3, 20)).astype(np.float32)
+    parts = [f"p{i}" for i in range(20)]
+    fixed = rng.standard_normal((2, 2)).astype(np.float32)
+    nodes = [node("Split", ["x"], parts, axis=1), node("Identity", ["x"], ["same"]), node("Identity", ["c"], ["fixed"]),
+             node("ReduceSum", ["x"], ["sum"], keepdims=0), node("Shape", ["x"], ["shape"]), node("Neg", ["x"], ["less"]),
+             node("Identity", ["less"], ["again"]), node("Slice", ["x", "one", "one", "axis1"], ["none"])]
+    results = {name: x[:, i : i + 1] for i, name in enumerate(parts)}
+    results.update(same=x, fixed=fixed, sum=x.astype(np.float64).sum().astype(np.float32), shape=np.array(x.shape, np.int64),
+                   less=-x, again=-x, none=x[:, 1:1])
+    constants = [numpy_helper.from_array(fixed, "c"), constant("one", 1), constant("axis1", 1)]
+    CASES["wide"] = Case(nodes, {"x": x}, results, constants, opset=13)
+
+
 def add_views():
     """Parts of tensors that leave a branch or an iteration as they are."""
     x = rng.standard_normal((4, 6, 5)).astype(np.float32)
@@ -256,7 +271,7 @@ def run_all(folder, cases, *options):
 
 def main():
     require_tools()
-    for add in (add_views, add_ranks, add_scales, add_means, add_tables, add_moves, add_bad):
+    for add in (add_wide, add_views, add_ranks, add_scales, add_means, add_tables, add_moves, add_bad):
         add()
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:

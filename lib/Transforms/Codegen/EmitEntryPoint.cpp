@@ -7,7 +7,7 @@
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
 #include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "OnnxQuant/Transforms/Codegen/Passes.h"
-#include "RunContext.h"
+#include "OutputWriter.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace onnxquant {
@@ -40,11 +40,11 @@ struct End {
 };
 
 /// Writes the interface of one graph.
-class EntryWriter : public RunContextWriter {
+class EntryWriter : public OutputWriter {
 public:
   EntryWriter(ModuleOp module, LLVM::LLVMFuncOp graph, StringRef name,
               unsigned indexBits)
-      : RunContextWriter(module, indexBits), graph(graph), name(name) {}
+      : OutputWriter(module, indexBits), graph(graph), name(name) {}
 
   LogicalResult run();
 
@@ -58,17 +58,14 @@ private:
   void sinkToUses(Block &block);
   SmallVector<Value> takeResults(LLVM::ReturnOp result);
   Block *checkWorkspace(LLVM::LLVMFuncOp run, Value workspace, int64_t bytes);
-  /// The fields of the caller's buffer of this number.
-  Value dataField(Value buffers, unsigned number) {
-    return fieldAt(buffers, 2 * pointerBytes * number);
-  }
-  Value dimsField(Value buffers, unsigned number) {
-    return fieldAt(buffers, 2 * pointerBytes * number + pointerBytes);
-  }
   void passInputs(Value inputs, SmallVectorImpl<Value> &arguments);
   Value placeOutput(unsigned index, Value buffers, Value inWorkspace);
+  void copyOutputs(LLVM::ReturnOp result, Value runContext, Value workspace,
+                   Value buffers);
   void copyOutput(unsigned index, Value descriptor, Value buffers,
                   Value runContext);
+  void giveOpen(unsigned index, Value descriptor, Value data, Value buffers,
+                Value runContext);
   void writeModel();
   void returnError(Value error, Value message);
   LLVM::GlobalOp constantGlobal(const Twine &symbol, Type type,
@@ -200,8 +197,6 @@ Value EntryWriter::placeOutput(unsigned index, Value buffers,
 void EntryWriter::copyOutput(unsigned index, Value descriptor, Value buffers,
                              Value runContext) {
   const End &end = outputs[index];
-  Block *current = b.getInsertionBlock();
-  Region *region = current->getParent();
   Value data =
       LLVM::ExtractValueOp::create(b, descriptor, ArrayRef<int64_t>{1});
   Value offset =
@@ -211,25 +206,57 @@ void EntryWriter::copyOutput(unsigned index, Value descriptor, Value buffers,
       b, pointer, b.getI8Type(), data,
       ArrayRef<LLVM::GEPArg>{
           LLVM::MulOp::create(b, offset, elementBytes).getResult()});
-  Value bytes = elementBytes;
+  if (ShapedType::isDynamicShape(end.shape))
+    return giveOpen(index, descriptor, data, buffers, runContext);
+  // The caller knows the size and brings the memory.
+  Value bytes = number(countBytes(end));
+  if (outputs.size() > mostInlined && !placed.contains(index)) {
+    LLVM::CallOp::create(b, copyFunction(),
+                         ValueRange{dataField(buffers, index), data, bytes});
+    return;
+  }
+  Value given = loadPointer(dataField(buffers, index));
+  Block *done = nullptr;
+  if (placed.contains(index)) {
+    Region *region = b.getInsertionBlock()->getParent();
+    Block *current = b.getInsertionBlock();
+    Block *copy = b.createBlock(region);
+    done = b.createBlock(region);
+    b.setInsertionPointToEnd(current);
+    LLVM::CondBrOp::create(b, equal(given, data), done, copy);
+    b.setInsertionPointToStart(copy);
+  }
+  LLVM::MemcpyOp::create(b, given, data, bytes, /*isVolatile=*/false);
+  if (done) {
+    LLVM::BrOp::create(b, ValueRange{}, done);
+    b.setInsertionPointToStart(done);
+  }
+}
+
+/// Gives the caller a result whose size is known now: where it wants it, or in
+/// memory that becomes its own.
+void EntryWriter::giveOpen(unsigned index, Value descriptor, Value data,
+                           Value buffers, Value runContext) {
+  Block *current = b.getInsertionBlock();
+  Region *region = current->getParent();
+  Value bytes = number(outputs[index].elementBytes);
   SmallVector<Value> sizes;
-  for (auto [axis, size] : llvm::enumerate(end.shape)) {
-    Value extent = LLVM::ExtractValueOp::create(
-        b, descriptor, ArrayRef<int64_t>{3, static_cast<int64_t>(axis)});
+  for (int64_t axis = 0, e = outputs[index].shape.size(); axis < e; ++axis) {
+    Value extent =
+        LLVM::ExtractValueOp::create(b, descriptor, ArrayRef<int64_t>{3, axis});
     sizes.push_back(extent);
     bytes = LLVM::MulOp::create(b, bytes, extent);
   }
   Value dims = loadPointer(dimsField(buffers, index));
-  Value null = LLVM::ZeroOp::create(b, pointer);
-  Value wantsDims =
-      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, dims, null);
   Block *writeDims = b.createBlock(region);
   Block *findData = b.createBlock(region);
   Block *allocate = b.createBlock(region);
+  Block *full = b.createBlock(region);
   Block *copy =
       b.createBlock(region, region->end(), {pointer}, {module.getLoc()});
+  Block *done = b.createBlock(region);
   b.setInsertionPointToEnd(current);
-  LLVM::CondBrOp::create(b, wantsDims, writeDims, findData);
+  LLVM::CondBrOp::create(b, equal(dims, null()), findData, writeDims);
   b.setInsertionPointToStart(writeDims);
   for (auto [axis, size] : llvm::enumerate(sizes)) {
     Value wide = size;
@@ -241,69 +268,62 @@ void EntryWriter::copyOutput(unsigned index, Value descriptor, Value buffers,
   b.setInsertionPointToStart(findData);
   Value slot = dataField(buffers, index);
   Value given = loadPointer(slot);
-  bool isStatic = !ShapedType::isDynamicShape(end.shape);
-  Block *done = nullptr;
-  if (isStatic) {
-    // The caller knows the size and brings the memory.
-    if (placed.contains(index)) {
-      done = b.createBlock(region);
-      b.setInsertionPointToEnd(findData);
-      Value isThere =
-          LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, given, data);
-      LLVM::CondBrOp::create(b, isThere, done, ValueRange{}, copy,
-                             ValueRange{given});
-    } else {
-      LLVM::BrOp::create(b, ValueRange{given}, copy);
-    }
-    b.setInsertionPointToStart(allocate);
-    LLVM::UnreachableOp::create(b);
-  } else {
-    Value isNull =
-        LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, given, null);
-    LLVM::CondBrOp::create(b, isNull, allocate, ValueRange{}, copy,
-                           ValueRange{given});
-    b.setInsertionPointToStart(allocate);
-    if (allocates()) {
-      // What the run allocated for it becomes the caller's.
-      Block *give = b.createBlock(region);
-      Block *makeOne = b.createBlock(region);
-      done = b.createBlock(region);
-      b.setInsertionPointToEnd(allocate);
-      Value taken = LLVM::CallOp::create(b, b.getI1Type(), takeFunction,
-                                         ValueRange{runContext, data, bytes})
-                        .getResult();
-      LLVM::CondBrOp::create(b, taken, give, makeOne);
-      b.setInsertionPointToStart(give);
-      LLVM::StoreOp::create(b, data, slot);
-      LLVM::BrOp::create(b, ValueRange{}, done);
-      allocate = makeOne;
-      b.setInsertionPointToStart(allocate);
-    }
-    auto malloc = declare("malloc", pointer, {i64});
-    // At least a byte, so that a tensor without elements is no failure.
-    Value fresh =
-        LLVM::CallOp::create(
-            b, malloc, ValueRange{LLVM::AddOp::create(b, bytes, number(1))})
-            .getResult();
-    LLVM::StoreOp::create(b, fresh, slot);
-    Block *full = b.createBlock(region);
+  LLVM::CondBrOp::create(b, equal(given, null()), allocate, ValueRange{}, copy,
+                         ValueRange{given});
+  b.setInsertionPointToStart(allocate);
+  if (allocates()) {
+    // What the run allocated for it becomes the caller's.
+    Block *give = b.createBlock(region);
+    Block *makeOne = b.createBlock(region);
     b.setInsertionPointToEnd(allocate);
-    Value failed =
-        LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, fresh, null);
-    LLVM::CondBrOp::create(b, failed, full, ValueRange{}, copy,
-                           ValueRange{fresh});
-    b.setInsertionPointToStart(full);
-    failMemory(runContext);
+    Value taken = LLVM::CallOp::create(b, b.getI1Type(), takeFunction,
+                                       ValueRange{runContext, data, bytes})
+                      .getResult();
+    LLVM::CondBrOp::create(b, taken, give, makeOne);
+    b.setInsertionPointToStart(give);
+    LLVM::StoreOp::create(b, data, slot);
+    LLVM::BrOp::create(b, ValueRange{}, done);
+    b.setInsertionPointToStart(makeOne);
   }
+  auto malloc = declare("malloc", pointer, {i64});
+  // At least a byte, so that a tensor without elements is no failure.
+  Value fresh =
+      LLVM::CallOp::create(b, malloc,
+                           ValueRange{LLVM::AddOp::create(b, bytes, number(1))})
+          .getResult();
+  LLVM::StoreOp::create(b, fresh, slot);
+  LLVM::CondBrOp::create(b, equal(fresh, null()), full, ValueRange{}, copy,
+                         ValueRange{fresh});
+  b.setInsertionPointToStart(full);
+  failMemory(runContext);
   b.setInsertionPointToStart(copy);
   LLVM::MemcpyOp::create(b, copy->getArgument(0), data, bytes,
                          /*isVolatile=*/false);
-  if (done) {
-    LLVM::BrOp::create(b, ValueRange{}, done);
-    b.setInsertionPointToStart(done);
+  LLVM::BrOp::create(b, ValueRange{}, done);
+  b.setInsertionPointToStart(done);
+}
+
+/// Gives the caller what the graph returns.
+void EntryWriter::copyOutputs(LLVM::ReturnOp result, Value runContext,
+                              Value workspace, Value buffers) {
+  SmallVector<Value> results = takeResults(result);
+  if (!outputs.empty())
+    writeStatedSizes(buffers, name + "_outputs", outputs.size());
+  SmallVector<PlacedOutput> inWorkspace;
+  for (auto [index, value] : llvm::enumerate(results)) {
+    std::optional<int64_t> offset;
+    if (outputs.size() > mostInlined && !placed.contains(index) &&
+        !ShapedType::isDynamicShape(outputs[index].shape))
+      offset = findInWorkspace(value, workspace);
+    if (offset)
+      inWorkspace.push_back(
+          {static_cast<int64_t>(index), *offset, countBytes(outputs[index])});
+    else
+      copyOutput(index, value, buffers, runContext);
   }
-  if (isStatic)
-    allocate->erase();
+  if (!inWorkspace.empty())
+    copyPlaced(workspace, buffers, inWorkspace);
+  LLVM::ReturnOp::create(b, ValueRange{});
 }
 
 /// Gives the caller a message, if it wants one, and returns.
@@ -495,9 +515,7 @@ void EntryWriter::connectEnds() {
     if (auto result = dyn_cast<LLVM::ReturnOp>(block.getTerminator());
         result && result.getArg()) {
       b.setInsertionPointToEnd(&block);
-      for (auto [index, value] : llvm::enumerate(takeResults(result)))
-        copyOutput(index, value, buffers, runContext);
-      LLVM::ReturnOp::create(b, ValueRange{});
+      copyOutputs(result, runContext, workspace, buffers);
       break;
     }
   graph.setFunctionType(LLVM::LLVMFunctionType::get(
@@ -591,8 +609,7 @@ LLVM::GlobalOp EntryWriter::constantGlobal(const Twine &symbol, Type type,
 }
 
 void EntryWriter::writeModel() {
-  auto infoType =
-      LLVM::LLVMStructType::getLiteral(context, {pointer, i32, i32, pointer});
+  Type infoType = this->infoType();
   auto address = [&](StringRef symbol) -> Value {
     return LLVM::AddressOfOp::create(b, pointer, symbol);
   };
