@@ -346,6 +346,8 @@ def images(suite):
     suite.refused("a folder of other images", ["calibrate", model, "--data", strange], ("2 .gif", "1 .tiff", "JPEG, PNG, WebP, BMP"), out=suite.path(".json"))
     suite.refused("--layout nhwc of an NCHW model", ["calibrate", model, "--data", folder, "--layout", "nhwc"],
                   ("layout nhwc contradicts", "[?, 3, 16, 16]", "second"), out=suite.path(".json"))
+    suite.refused("--layout nhwc of one with open sizes", ["calibrate", conv_model(suite.path(".onnx"), ("N", 3, "H", "W")), "--data", folder, "--layout", "nhwc"],
+                  ("layout nhwc contradicts", "[?, 3, ?, ?]", "say nchw"), out=suite.path(".json"))
 
 
 def padding(suite):
