@@ -158,8 +158,8 @@ static Error planChannels(const SampleOptions &options, PreprocessPlan &plan) {
   plan.nhwc = options.layout.empty() ? isColor(dims[3]) && !isColor(dims[1])
                                      : options.layout == "nhwc";
   int64_t depth = dims[plan.nhwc ? 3 : 1], other = dims[plan.nhwc ? 1 : 3];
-  if (!options.layout.empty() && depth >= 0 && !isColor(depth) &&
-      (isColor(other) || other < 0))
+  if (!options.layout.empty() && !isColor(depth) &&
+      (isColor(other) || (depth >= 0 && other < 0)))
     return fail("layout " + options.layout + " contradicts input '" +
                 plan.input.name + "' of shape " + shapeText(dims) +
                 ", which has its channels " + (plan.nhwc ? "second" : "last") +

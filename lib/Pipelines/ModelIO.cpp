@@ -120,6 +120,31 @@ static OwningOpRef<ModuleOp> readEspdl(StringRef path, MLIRContext *context,
   return esp::importSimulation(model, options, path, context);
 }
 
+/// What a file is that can't be a model's text; empty if it can.
+static std::string otherKind(StringRef path, StringRef bytes) {
+  static constexpr std::pair<StringLiteral, StringLiteral> beginnings[] = {
+      {"\x7f"
+       "ELF",
+       "a compiled library or object"},
+      {"\x93NUMPY", "a NumPy array"},
+      {"PK\x03\x04", "an archive, as .npz and .pt files are"},
+      {"\x89PNG", "an image"},
+      {"\xff\xd8\xff", "an image"}};
+  for (const auto &[beginning, kind] : beginnings)
+    if (bytes.starts_with(beginning))
+      return kind.str();
+  StringRef extension = llvm::sys::path::extension(path);
+  if (llvm::is_contained({".json", ".yaml", ".yml", ".cache", ".csv", ".html"},
+                         extension))
+    return ("a " + extension + " file").str();
+  bool isText = llvm::all_of(bytes.take_front(256), [](char c) {
+    return c < 0 || c >= ' ' || llvm::isSpace(c);
+  });
+  return isText ? ""
+                : "bytes that are neither MLIR's text nor its bytecode; files "
+                  "of ONNX are known by their extension";
+}
+
 OwningOpRef<ModuleOp> onnxquant::readModel(StringRef path, MLIRContext *context,
                                            Bytecode bytecode, EspForm form,
                                            const ImportOptions &options) {
@@ -142,6 +167,10 @@ OwningOpRef<ModuleOp> onnxquant::readModel(StringRef path, MLIRContext *context,
         "holds bytecode that is damaged or wasn't written by OnnxQuant, "
         "and reading it could do harm; give --trust-bytecode if you "
         "know where it is from");
+  if (std::string kind = otherKind(path, (*file)->getBuffer());
+      !isBinary && !kind.empty())
+    return fail("expects a model (.onnx, .mlir, .mlirbc or .espdl), but got " +
+                kind);
   if (!isBinary && mlirNestsDeeper((*file)->getBuffer(), mostMlirDepth))
     return fail("is nested deeper than " + Twine(mostMlirDepth) + " levels");
   llvm::SourceMgr sources;

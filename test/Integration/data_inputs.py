@@ -346,6 +346,8 @@ def images(suite):
     suite.refused("a folder of other images", ["calibrate", model, "--data", strange], ("2 .gif", "1 .tiff", "JPEG, PNG, WebP, BMP"), out=suite.path(".json"))
     suite.refused("--layout nhwc of an NCHW model", ["calibrate", model, "--data", folder, "--layout", "nhwc"],
                   ("layout nhwc contradicts", "[?, 3, 16, 16]", "second"), out=suite.path(".json"))
+    suite.refused("--layout nhwc of one with open sizes", ["calibrate", conv_model(suite.path(".onnx"), ("N", 3, "H", "W")), "--data", folder, "--layout", "nhwc"],
+                  ("layout nhwc contradicts", "[?, 3, ?, ?]", "say nchw"), out=suite.path(".json"))
 
 
 def padding(suite):
@@ -492,6 +494,10 @@ def summary(suite):
     data = suite.path(".npy")
     np.save(data, np.zeros((4, 3, 16, 16), np.float32))
     suite.expect("zeros are told", "x: 0 to 0, all zero" in lines("zeros", model, "--data", data)[0], "they aren't")
+    words = suite.path(".npz")
+    np.savez(words, ids=np.zeros((3, 5), np.int64), mask=np.ones((3, 5), np.int64))
+    text, _ = lines("integers", masked_model(suite.path(".onnx")), "--data", words)
+    suite.expect("zeros that are no ranges", re.search(r"^input +ids: 0 to 0$", text, re.M), text)
     np.save(data, rng.random((1, 3, 16, 16), dtype=np.float32))
     one, _ = lines("one sample", model, "--data", data)
     suite.expect("one sample is told", re.search(r"^samples +1: ranges hold for this one only", one, re.M) and "on 1 calibration sample\n" in one, one)

@@ -165,6 +165,25 @@ def quantize_kinds(tally, folder):
     tally.result("calibrate, then quantize", same)
 
 
+def as_json(tally, folder):
+    """What the verbs say, as JSON and nothing else."""
+    old, model = INPUTS / "old" / "mnist_model_example.onnx", INPUTS / "models" / "s3_tcn.onnx"
+    np.save(folder / "old.npy", np.random.default_rng(2).random((2, 28, 28), dtype=np.float32))
+    for words, keys in ((["check", model], {"model", "nodes"}),
+                        (["calibrate", model, "--data", folder / "tcn.npy", "-o", folder / "j.json"], {"output", "tensors"}),
+                        (["quantize", model, "--data", folder / "tcn.npy", "-o", folder / "j.espdl"], {"output", "bytes", "nodes"}),
+                        (["quantize", model, "--data", folder / "tcn.npy", "--min-sqnr", "60", "-o", folder / "j.espdl"], {"int16", "nodes"}),
+                        (["export", folder / "j.espdl", "-o", folder / "j.onnx"], {"output", "nodes"}),
+                        (["export", old, "--data", folder / "old.npy", "--bits", "16", "-o", folder / "j.cpp"], {"output", "input_exponents",
+                                                                                                                  "output_exponents"})):
+        outcome = esp(*words, "--json")
+        problem = problem_of(outcome)
+        if not problem:
+            told = json.loads(outcome.stdout)
+            problem = None if keys | {"chip"} <= set(told) else f"has {sorted(told)}"
+        tally.result(f"esp {words[0]} --json", problem)
+
+
 def encryption(tally, folder):
     model, made = INPUTS / "models" / "s3_tcn.onnx", folder / "secret.espdl"
     outcome = esp("quantize", model, "--data", folder / "tcn.npy", "--test-values", "--key", KEY, "-o", made)
@@ -353,6 +372,7 @@ def main():
         evaluate_inputs(tally, folder)
         quantize_pairs(tally, folder)
         quantize_kinds(tally, folder)
+        as_json(tally, folder)
         encryption(tally, folder)
         refusals(tally, folder)
         damaged(tally, folder)

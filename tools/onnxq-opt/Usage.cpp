@@ -95,21 +95,47 @@ static void printAll(const StringSet<> &ofLLVM) {
             "example: onnxq-opt model.onnx --onnx-preprocess -o model.mlir\n";
 }
 
-bool onnxquant::printUsage(ArrayRef<const char *> arguments,
-                           const StringSet<> &ofLLVM) {
+static std::vector<std::string> passNames() {
+  std::vector<std::string> names;
+  for (const auto &entry : cl::getRegisteredOptions())
+    if (findPass(entry.first))
+      names.push_back(entry.first.str());
+  sort(names);
+  return names;
+}
+
+/// A pass with its options. Descriptions stand behind the longest option: in a
+/// narrower column MLIR would print spaces without end.
+static void printPass(const mlir::PassRegistryEntry &pass) {
+  constexpr size_t indent = 2, least = 34;
+  pass.printHelpStr(indent, std::max(least, pass.getOptionWidth() + 8));
+}
+
+std::optional<int> onnxquant::printUsage(ArrayRef<const char *> arguments,
+                                         const StringSet<> &ofLLVM) {
   for (auto [index, text] : enumerate(arguments)) {
-    StringRef argument = text;
-    if (argument != "--help" && argument != "-help" && argument != "-h")
+    auto [name, subject] = StringRef(text).split('=');
+    if (name != "--help" && name != "-help" && name != "-h")
       continue;
-    StringRef subject =
-        index + 1 < arguments.size() ? arguments[index + 1] : "";
-    if (const mlir::PassRegistryEntry *pass = findPass(subject.ltrim('-')))
-      pass->printHelpStr(/*indent=*/2, /*descIndent=*/34);
-    else
+    if (subject.empty() && index + 1 < arguments.size())
+      subject = arguments[index + 1];
+    // What else stands there may be a file, or another option.
+    bool isName = !subject.contains('.') && !subject.contains('/');
+    subject = subject.ltrim('-').split('=').first;
+    if (const mlir::PassRegistryEntry *pass = findPass(subject)) {
+      printPass(*pass);
+    } else if (subject.empty() || !isName ||
+               cl::getRegisteredOptions().count(subject)) {
       printAll(ofLLVM);
-    return true;
+    } else {
+      errs() << "error: onnxq-opt: there is no pass '" << subject << "'"
+             << suggestName(subject, passNames())
+             << "; see 'onnxq-opt --help'\n";
+      return 2;
+    }
+    return 0;
   }
-  return false;
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -139,7 +165,7 @@ static std::string capture(function_ref<void()> print) {
 }
 
 static std::vector<std::string> optionsOf(const mlir::PassRegistryEntry &pass) {
-  std::string text = capture([&] { pass.printHelpStr(0, 60); });
+  std::string text = capture([&] { printPass(pass); });
   SmallVector<StringRef> lines;
   StringRef(text).split(lines, '\n');
   std::vector<std::string> names;
@@ -206,15 +232,6 @@ static std::optional<std::string> checkPassOptions(StringRef pass,
            join(known, ", ");
   }
   return std::nullopt;
-}
-
-static std::vector<std::string> passNames() {
-  std::vector<std::string> names;
-  for (const auto &entry : cl::getRegisteredOptions())
-    if (findPass(entry.first))
-      names.push_back(entry.first.str());
-  sort(names);
-  return names;
 }
 
 /// A pipeline in text: what doesn't exist in it.
@@ -287,7 +304,8 @@ onnxquant::findWrongName(ArrayRef<const char *> arguments) {
         return wrong;
     } else if (!hasValue &&
                option->second->getValueExpectedFlag() == cl::ValueRequired) {
-      ++i;
+      if (++i == arguments.size())
+        return ("option '" + argument + "' needs a value").str();
     }
   }
   return std::nullopt;

@@ -16,9 +16,10 @@ namespace onnxquant {
 llvm::StringSet<> registeredOptions();
 
 /// Prints the help if the arguments ask for it: models and passes first, LLVM's
-/// own options not at all; `--help PASS` is of one pass.
-bool printUsage(llvm::ArrayRef<const char *> arguments,
-                const llvm::StringSet<> &ofLLVM);
+/// own options not at all; `--help PASS` is of one pass. The exit status, if it
+/// was asked for.
+std::optional<int> printUsage(llvm::ArrayRef<const char *> arguments,
+                              const llvm::StringSet<> &ofLLVM);
 
 /// What is wrong with a name among the arguments, if anything is: an option, a
 /// pass or an option of a pass that doesn't exist.

@@ -190,8 +190,8 @@ static void registerOptions(DialectRegistry &registry) {
 static std::optional<ExitCode> parseOptions(int argc, char **argv,
                                             const llvm::StringSet<> &ofLLVM) {
   ArrayRef<const char *> arguments(argv + 1, argc - 1);
-  if (printUsage(arguments, ofLLVM))
-    return Done;
+  if (std::optional<int> status = printUsage(arguments, ofLLVM))
+    return static_cast<ExitCode>(*status);
   if (std::optional<std::string> wrong = findWrongName(arguments)) {
     llvm::errs() << "error: onnxq-opt: " << *wrong
                  << "; see 'onnxq-opt --help'\n";

@@ -10,7 +10,19 @@ using namespace mlir;
 using namespace onnxquant;
 using namespace onnxquant::cli;
 
-static void printExponents(const esp::Model &device) {
+/// The exponents of inputs and of what layers give, as the old toolkit lists
+/// them.
+static void tellExponents(EspSettings &settings, const esp::Model &device) {
+  llvm::json::Object inputs, layers;
+  for (const esp::Value &value : device.inputs)
+    inputs[value.name] = value.exponent();
+  for (const esp::Node &node : device.nodes)
+    if (const esp::Value *value = device.findValue(node.outputs[0]))
+      layers[node.name] = value->exponent();
+  settings.told["input_exponents"] = std::move(inputs);
+  settings.told["output_exponents"] = std::move(layers);
+  if (settings.quiet || settings.json)
+    return;
   for (const esp::Value &value : device.inputs)
     llvm::outs() << "model input name: " << value.name
                  << ", exponent: " << value.exponent() << "\n";
@@ -51,8 +63,7 @@ int cli::espExportLegacy(EspSettings &settings) {
                        llvm::toString(written.takeError()));
       definition = std::move(*written);
     }
-    if (!settings.quiet)
-      printExponents(device);
+    tellExponents(settings, device);
   }
   esp::LegacyFiles files = esp::writeLegacy(layers, name);
   llvm::SmallString<128> beside(settings.output);
@@ -64,7 +75,9 @@ int cli::espExportLegacy(EspSettings &settings) {
     llvm::sys::path::append(beside, "model_define.hpp");
     texts.emplace_back(beside.str(), definition);
   }
-  return espWrite(texts);
+  if (int code = espWrite(texts))
+    return code;
+  return settings.json ? espTell(settings, "") : int(Done);
 }
 
 int cli::espCalibrateLegacy(EspSettings &settings) {
@@ -76,8 +89,7 @@ int cli::espCalibrateLegacy(EspSettings &settings) {
   esp::ScaleTable table = esp::legacyTable(device);
   if (int code = espWrite({{settings.output, esp::writePickle(table)}}))
     return code;
-  if (!settings.quiet)
-    llvm::outs() << settings.output << ": scales of " << table.size()
-                 << " tensors\n";
-  return Done;
+  settings.told["tensors"] = static_cast<int64_t>(table.size());
+  return espTell(settings, settings.output + ": scales of " +
+                               llvm::Twine(table.size()) + " tensors");
 }

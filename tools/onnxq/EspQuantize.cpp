@@ -35,7 +35,8 @@ void EspSettings::declare(Arguments &parser) {
       .flag("scale-channels", scaleChannels)
       .flag("bias-correction", correctBiases)
       .flag("test-values", testValues)
-      .flag("quiet", quiet);
+      .flag("quiet", quiet)
+      .flag("json", json);
   data.declare(parser);
   model.declare(parser);
 }
@@ -146,6 +147,25 @@ int cli::espReadFloat(const EspSettings &settings, MLIRContext &context,
   return Done;
 }
 
+/// Which nodes have 16 bits, and what that gives.
+static void tellMixed(EspSettings &settings, const esp::Mixed &mixed,
+                      size_t numNodes) {
+  settings.told["int16"] =
+      llvm::json::Object{{"nodes", llvm::json::Array(mixed.nodes)},
+                         {"share", mixed.share},
+                         {"sqnr", mixed.sqnr},
+                         {"sqnr_before", mixed.sqnrBefore}};
+  if (settings.quiet || settings.json)
+    return;
+  llvm::outs() << llvm::formatv(
+      "{0} of {1} nodes have 16 bits ({2:F1}% of the multiplications): "
+      "{3:F1} dB instead of {4:F1} dB\n",
+      mixed.nodes.size(), numNodes, 100 * mixed.share, mixed.sqnr,
+      mixed.sqnrBefore);
+  for (const std::string &name : mixed.nodes)
+    llvm::outs() << "  " << name << "\n";
+}
+
 /// Exponents by samples, with what goes with them: corrected biases, nodes of
 /// 16 bits.
 static int measureExponents(EspSettings &settings, MLIRContext &context,
@@ -165,15 +185,7 @@ static int measureExponents(EspSettings &settings, MLIRContext &context,
                              settings.measure, settings.mixed, &context);
     if (failed(mixed))
       return BadInput;
-    if (!settings.quiet)
-      llvm::outs() << llvm::formatv(
-          "{0} of {1} nodes have 16 bits ({2:F1}% of the multiplications): "
-          "{3:F1} dB instead of {4:F1} dB\n",
-          mixed->nodes.size(), model.nodes.size(), 100 * mixed->share,
-          mixed->sqnr, mixed->sqnrBefore);
-    for (const std::string &name : mixed->nodes)
-      if (!settings.quiet)
-        llvm::outs() << "  " << name << "\n";
+    tellMixed(settings, *mixed, model.nodes.size());
     if (mixed->sqnr < settings.mixed.minSqnr)
       llvm::errs() << llvm::formatv(
           "warning: {0}: outputs are {1:F1} dB near to float, not the {2:F1} "
@@ -228,6 +240,20 @@ int cli::espWrite(llvm::ArrayRef<std::pair<std::string, std::string>> files) {
   return Done;
 }
 
+int cli::espTell(EspSettings &settings, const llvm::Twine &line) {
+  if (settings.json) {
+    settings.told["chip"] = settings.quantize.chip->name;
+    if (!settings.output.empty())
+      settings.told["output"] = settings.output;
+    llvm::outs() << llvm::formatv("{0:2}",
+                                  llvm::json::Value(std::move(settings.told)))
+                 << "\n";
+  } else if (!settings.quiet) {
+    llvm::outs() << line << "\n";
+  }
+  return Done;
+}
+
 static int runQuantize(EspSettings &settings) {
   std::optional<esp::Key> key;
   if (!settings.keyText.empty()) {
@@ -259,15 +285,15 @@ static int runQuantize(EspSettings &settings) {
                     {table.str().str(),
                      esp::writeTableJson(device, settings.quantize)}}))
     return code;
-  if (!settings.quiet)
-    llvm::outs() << settings.output << ": " << bytes.size() << " bytes, "
-                 << device.nodes.size() << " nodes for "
-                 << settings.quantize.chip->name << "\n";
-  return Done;
+  settings.told["bytes"] = static_cast<int64_t>(bytes.size());
+  settings.told["nodes"] = static_cast<int64_t>(device.nodes.size());
+  return espTell(settings, settings.output + ": " + llvm::Twine(bytes.size()) +
+                               " bytes, " + llvm::Twine(device.nodes.size()) +
+                               " nodes for " + settings.quantize.chip->name);
 }
 
 /// A .espdl file as ordinary ONNX.
-static int exportEspdl(const EspSettings &settings, const Arguments &parser) {
+static int exportEspdl(EspSettings &settings, const Arguments &parser) {
   if (!isModelOutput(settings.output))
     return parser.wrong("a .espdl file becomes OUT.onnx, OUT.mlir or "
                         "OUT.mlirbc");
@@ -289,7 +315,9 @@ static int exportEspdl(const EspSettings &settings, const Arguments &parser) {
       esp::importQdq(entry.model, *chip, settings.path, &context.get());
   if (!module || failed(onnxquant::writeModel(*module, settings.output)))
     return BadInput;
-  return Done;
+  settings.quantize.chip = chip;
+  settings.told["nodes"] = static_cast<int64_t>(entry.model.nodes.size());
+  return settings.json ? espTell(settings, "") : int(Done);
 }
 
 static int quantizeAs(const Verb &verb, llvm::ArrayRef<const char *> arguments,
@@ -367,16 +395,17 @@ static int runCalibrate(llvm::ArrayRef<const char *> arguments) {
             llvm::formatv("{0:2}\n", llvm::json::Value(std::move(root)))
                 .str()}}))
     return code;
-  if (!settings.quiet)
-    llvm::outs() << settings.output << ": exponents of " << exponents.size()
-                 << " tensors\n";
-  return Done;
+  settings.told["tensors"] = static_cast<int64_t>(exponents.size());
+  return espTell(settings, settings.output + ": exponents of " +
+                               llvm::Twine(exponents.size()) + " tensors");
 }
 
 static int check(llvm::ArrayRef<const char *> arguments) {
   EspSettings settings;
   Arguments parser(espCheckVerb);
-  parser.positional("MODEL", settings.path).option("chip", settings.chipName);
+  parser.positional("MODEL", settings.path)
+      .option("chip", settings.chipName)
+      .flag("json", settings.json);
   settings.model.declare(parser);
   if (std::optional<int> code = parser.parse(arguments))
     return *code;
@@ -387,9 +416,11 @@ static int check(llvm::ArrayRef<const char *> arguments) {
   esp::Model model;
   if (int code = espReadFloat(settings, context.get(), model))
     return code;
-  llvm::outs() << settings.path << ": all " << model.nodes.size()
-               << " nodes run on the " << settings.chipName << "\n";
-  return Done;
+  settings.told["model"] = settings.path;
+  settings.told["nodes"] = static_cast<int64_t>(model.nodes.size());
+  return espTell(settings, settings.path + ": all " +
+                               llvm::Twine(model.nodes.size()) +
+                               " nodes run on the " + settings.chipName);
 }
 
 #define ONNXQ_ESP_OPTIONS                                                      \
@@ -397,7 +428,7 @@ static int check(llvm::ArrayRef<const char *> arguments) {
   --bits 8|16         of activations and weights (8); --int16-nodes A,B for some
   --granularity G     per-tensor or per-channel weights (the chip's default)
   --method M          kl (default), minmax or percentile
-  --dim NAME=VALUE, --input-shape NAME=SHAPE; --quiet
+  --dim NAME=VALUE, --input-shape NAME=SHAPE; --json, --quiet
 )"
 
 const Verb onnxquant::cli::espCheckVerb = {
@@ -408,7 +439,7 @@ Tells which nodes of a float model ESP-DL's runtime can't run, and why: before
 anything is calibrated or flashed.
 
   --chip NAME  esp32s3 (default), esp32p4, esp32c3, esp32, esp32s2, ...
-  --dim NAME=VALUE, --input-shape NAME=SHAPE
+  --dim NAME=VALUE, --input-shape NAME=SHAPE; --json
 
 example: onnxq esp check model.onnx
 )",
@@ -471,6 +502,7 @@ toolkit's rules. A FOLDER has the coefficients as .npy, and a config.json. A
   --model-class NAME  also write model_define.hpp beside OUT.cpp: a class that
                       builds the network with the layers of ESP-DL v1.x
   --config FILE       of a FOLDER (config.json in it)
+  --json, --quiet
 
 example: onnxq esp export model.onnx --data samples.npy --bits 16 -o model.cpp
 )",

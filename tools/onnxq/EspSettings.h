@@ -7,6 +7,7 @@
 #include "Esp.h"
 #include "Models.h"
 #include "OnnxQuant/Pipelines/Esp.h"
+#include "llvm/Support/JSON.h"
 
 namespace onnxquant::cli {
 
@@ -15,9 +16,11 @@ struct EspSettings {
                                    method = "kl", wideNodes, keyText,
                                    modelClass, config, modelName;
   int64_t bits = 8, tableStep = 256;
-  bool testValues = false, quiet = false, equalize = false,
+  bool testValues = false, quiet = false, json = false, equalize = false,
        scaleChannels = false, correctBiases = false;
   std::string maxWide;
+  /// What `--json` prints at the end.
+  llvm::json::Object told;
   DataArguments data;
   ModelOptions model;
   esp::QuantizeOptions quantize;
@@ -43,6 +46,8 @@ int espFindExponents(EspSettings &settings, esp::Model &model,
 /// All of it: from the file to the model for the device.
 int espQuantize(EspSettings &settings, mlir::MLIRContext &context,
                 esp::Model &floats, esp::Model &device);
+/// Ends a verb: with what was told as JSON, or with this line.
+int espTell(EspSettings &settings, const llvm::Twine &line);
 /// Writes files that are one output.
 int espWrite(llvm::ArrayRef<std::pair<std::string, std::string>> files);
 

@@ -40,11 +40,15 @@ std::set<std::string> onnxquant::cli::normalizedInputs(ModuleOp module) {
   return names;
 }
 
+/// Other inputs have no ranges: zeros mean something there, as types of words.
+static bool isFloat(const SeenInput &input) {
+  return llvm::is_contained({1, 10, 11, 16}, input.type);
+}
+
 /// Whether an input seems to hold pixels as files have them.
 static bool looksRaw(const SeenInput &input, const SeenRuns &seen) {
   constexpr double dark = 16, bright = 255;
-  bool isFloat = input.type == 1 || input.type == 10 || input.type == 16;
-  return isFloat && input.dims.size() == 4 && input.min >= 0 &&
+  return isFloat(input) && input.dims.size() == 4 && input.min >= 0 &&
          input.max > dark && input.max <= bright &&
          (input.isWhole || seen.hasImages);
 }
@@ -54,7 +58,7 @@ static std::string oddity(const SeenInput &input, const SeenRuns &seen,
                           const std::set<std::string> &normalized) {
   if (input.min > input.max)
     return ", no finite value";
-  if (input.min == 0 && input.max == 0)
+  if (isFloat(input) && input.min == 0 && input.max == 0)
     return ", all zero: ranges of such data mean nothing";
   if (!looksRaw(input, seen) || seen.isNormalized ||
       normalized.count(input.name))
