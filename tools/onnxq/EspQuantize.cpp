@@ -210,10 +210,19 @@ int cli::espQuantize(EspSettings &settings, MLIRContext &context,
   esp::Exponents exponents;
   if (int code = espFindExponents(settings, floats, context, exponents))
     return code;
+  std::vector<std::string> notes;
+  settings.quantize.notes = &notes;
+  // A table's exponents give what they gave where it comes from.
+  settings.quantize.fitsBiases =
+      settings.table.empty() && !settings.quantize.legacy;
   auto made =
       esp::quantizeModel(floats, std::move(exponents), settings.quantize);
+  settings.quantize.notes = nullptr;
   if (!made)
     return espFail(settings.path + ": " + llvm::toString(made.takeError()));
+  for (const std::string &note : notes)
+    if (!settings.quiet)
+      llvm::errs() << "note: " << settings.path << ": " << note << "\n";
   device = std::move(*made);
   return Done;
 }
