@@ -385,7 +385,9 @@ static int runCalibrate(llvm::ArrayRef<const char *> arguments) {
 static int check(llvm::ArrayRef<const char *> arguments) {
   EspSettings settings;
   Arguments parser(espCheckVerb);
-  parser.positional("MODEL", settings.path).option("chip", settings.chipName);
+  parser.positional("MODEL", settings.path)
+      .option("chip", settings.chipName)
+      .option("bits", settings.bits);
   settings.model.declare(parser);
   if (std::optional<int> code = parser.parse(arguments))
     return *code;
@@ -417,6 +419,7 @@ Tells which nodes of a float model ESP-DL's runtime can't run, and why: before
 anything is calibrated or flashed.
 
   --chip NAME  esp32s3 (default), esp32p4, esp32c3, esp32, esp32s2, ...
+  --bits 8|16  of activations and weights (8)
   --dim NAME=VALUE, --input-shape NAME=SHAPE
 
 example: onnxq esp check model.onnx
