@@ -59,9 +59,12 @@ struct EspQuantize : onnxquant::impl::EspQuantizeBase<EspQuantize> {
     auto floats = esp::importFloat(module);
     if (!floats)
       return module.emitError() << llvm::toString(floats.takeError());
+    esp::replaceBatchNorms(*floats);
     for (const std::string &reason : esp::checkModel(*floats))
       return module.emitError() << reason;
     esp::prepareFloat(*floats);
+    for (const std::string &reason : esp::checkPrepared(*floats, options))
+      return module.emitError() << reason;
     if (scaleChannels) {
       esp::EqualizeOptions scaling;
       scaling.powersOfTwo = true;

@@ -4,6 +4,7 @@
 #include "OnnxQuant/Dialect/ONNX/ONNXOps.h"
 #include "OnnxQuant/ESP/Quantize.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace onnxquant;
 using namespace onnxquant::esp;
@@ -40,6 +41,7 @@ private:
   llvm::Error attribute(mlir::NamedAttribute from, Node &node);
 
   llvm::DenseMap<mlir::Value, std::string> names;
+  llvm::StringSet<> nodeNames;
 };
 
 llvm::Error FloatImporter::value(mlir::Value from, const std::string &name,
@@ -103,7 +105,18 @@ llvm::Error FloatImporter::attribute(mlir::NamedAttribute from, Node &node) {
     node.setFloat(name, static_cast<float>(number.getValueAsDouble()));
   } else if (auto text = llvm::dyn_cast<mlir::StringAttr>(value)) {
     node.setString(name, text.getValue());
-  } else if (auto list = llvm::dyn_cast<mlir::ArrayAttr>(value)) {
+  } else if (auto list = llvm::dyn_cast<mlir::ArrayAttr>(value);
+             list && !list.empty() &&
+             llvm::all_of(list, llvm::IsaPred<mlir::StringAttr>)) {
+    Attribute &made = node.attributes.emplace_back();
+    made.name = name.str();
+    made.kind = Attribute::StringsKind;
+    for (mlir::Attribute entry : list)
+      made.strings.push_back(llvm::cast<mlir::StringAttr>(entry).str());
+    llvm::sort(node.attributes, [](const Attribute &a, const Attribute &b) {
+      return a.name < b.name;
+    });
+  } else if (list) {
     std::vector<int64_t> numbers;
     for (mlir::Attribute entry : list)
       if (auto number = llvm::dyn_cast<mlir::IntegerAttr>(entry))
@@ -121,8 +134,11 @@ llvm::Error FloatImporter::node(mlir::Operation &op, Model &model) {
   Node &made = model.nodes.emplace_back();
   if (auto name = op.getAttrOfType<mlir::StringAttr>(ir::nodeNameAttr))
     made.name = name.str();
-  if (made.name.empty())
-    made.name = "node_" + std::to_string(model.nodes.size());
+  // The device tells nodes by their names.
+  std::string stem = made.name.empty() ? "node" : made.name;
+  for (size_t number = model.nodes.size();
+       made.name.empty() || !nodeNames.insert(made.name).second; ++number)
+    made.name = stem + "_" + std::to_string(number);
   made.opType = interface ? interface.getOnnxOpType().str()
                           : op.getName().getStringRef().str();
   if (interface && !interface.getOnnxDomain().empty())

@@ -1,4 +1,4 @@
-// A float model made ready: what the runtime lacks is found, Relu is fused, and
+// A float model made ready: Relu is fused, factors of products are folded, and
 // a copy with quantized weights is written for calibration.
 
 #include "GraphPieces.h"
@@ -11,139 +11,119 @@ using namespace onnxquant;
 using namespace onnxquant::esp;
 using llvm::StringRef;
 
-static bool isProduct(StringRef op) {
+bool esp::isProduct(StringRef op) {
   return op == "Conv" || op == "ConvTranspose" || op == "Gemm" ||
          op == "MatMul";
-}
-
-//===----------------------------------------------------------------------===//
-// What the runtime lacks
-//===----------------------------------------------------------------------===//
-
-static std::string reasonAgainst(const Node &node, const Model &model) {
-  StringRef op = node.opType;
-  if (!node.domain.empty())
-    return "is of the domain " + node.domain;
-  static constexpr llvm::StringLiteral known[] = {"Add",
-                                                  "AveragePool",
-                                                  "Clip",
-                                                  "Concat",
-                                                  "Conv",
-                                                  "ConvTranspose",
-                                                  "DepthToSpace",
-                                                  "Div",
-                                                  "Equal",
-                                                  "Flatten",
-                                                  "GRU",
-                                                  "Gather",
-                                                  "Gemm",
-                                                  "GlobalAveragePool",
-                                                  "Greater",
-                                                  "GreaterOrEqual",
-                                                  "Identity",
-                                                  "LSTM",
-                                                  "LayerNormalization",
-                                                  "Less",
-                                                  "LessOrEqual",
-                                                  "LogSoftmax",
-                                                  "LpNormalization",
-                                                  "MatMul",
-                                                  "MaxPool",
-                                                  "Mod",
-                                                  "Mul",
-                                                  "PRelu",
-                                                  "Pad",
-                                                  "Pow",
-                                                  "RMSNormalization",
-                                                  "ReduceL1",
-                                                  "ReduceL2",
-                                                  "ReduceLogSum",
-                                                  "ReduceLogSumExp",
-                                                  "ReduceMax",
-                                                  "ReduceMean",
-                                                  "ReduceMin",
-                                                  "ReduceProd",
-                                                  "ReduceSum",
-                                                  "ReduceSumSquare",
-                                                  "Reshape",
-                                                  "Resize",
-                                                  "ReverseSequence",
-                                                  "ScatterND",
-                                                  "Slice",
-                                                  "Softmax",
-                                                  "SpaceToDepth",
-                                                  "Split",
-                                                  "Squeeze",
-                                                  "Sub",
-                                                  "Transpose",
-                                                  "Unsqueeze"};
-  if (!isTabulated(op) && !llvm::is_contained(known, op))
-    return "isn't an operator that ESP-DL's runtime quantizes";
-  auto rankOf = [&](StringRef name) -> size_t {
-    if (const Tensor *tensor = model.findInitializer(name))
-      return tensor->dims.size();
-    const Value *value = model.findValue(name);
-    return value ? value->dims.size() : 0;
-  };
-  for (const std::string &name : node.inputs)
-    if (const Value *value = model.findValue(name))
-      if (value->hasShape && !value->dims.empty() && value->dims[0] > 1 &&
-          op == "Conv")
-        return "has a batch of " + std::to_string(value->dims[0]) +
-               "; the runtime takes 1";
-  if (op == "Conv" || op == "ConvTranspose") {
-    const Tensor *filter = model.findInitializer(node.input(1));
-    int64_t group = node.getInt("group", 1);
-    if (!filter)
-      return "has a filter that isn't constant";
-    if (filter->dims.size() > 4)
-      return "has a window of three dimensions";
-    if (group != 1 && (group != filter->dims[0] || filter->dims[1] != 1))
-      return "has " + std::to_string(group) +
-             " groups; the runtime takes 1, or one per channel";
-  }
-  if ((op == "Add" || op == "Sub" || op == "Mul" || op == "Div" ||
-       op == "MatMul") &&
-      (rankOf(node.input(0)) > 4 || rankOf(node.input(1)) > 4))
-    return "has operands of more than 4 dimensions";
-  if (op == "GRU" || op == "LSTM")
-    return reasonAgainstRecurrent(node);
-  if (op == "Mod" && !node.getInt("fmod", 0))
-    return "has fmod = 0; the runtime takes fmod = 1";
-  if (op == "Gemm" && !model.findInitializer(node.input(1)))
-    return "has weights that aren't constant";
-  if (op == "Pad" && node.getString("mode", "constant") == "wrap")
-    return "pads by wrapping around";
-  if (op == "Resize") {
-    std::string mode = node.getString("mode", "nearest"),
-                place = node.getString("coordinate_transformation_mode",
-                                       "half_pixel");
-    if (mode == "nearest" && place != "asymmetric")
-      return "takes the nearest place by '" + place +
-             "'; the runtime takes 'asymmetric' with rounding down";
-    if (mode != "nearest" && mode != "linear")
-      return "has the mode '" + mode + "'; the runtime has nearest and linear";
-    if (mode == "linear" && place != "half_pixel" && place != "align_corners")
-      return "interpolates by '" + place +
-             "'; the runtime has half_pixel and align_corners";
-  }
-  return "";
-}
-
-std::vector<std::string> esp::checkModel(const Model &model) {
-  std::vector<std::string> lines;
-  for (const Node &node : model.nodes)
-    if (std::string reason = reasonAgainst(node, model); !reason.empty())
-      lines.push_back("node '" + node.name + "' (" + node.opType + ") " +
-                      reason);
-  return lines;
 }
 
 //===----------------------------------------------------------------------===//
 // Fusion
 //===----------------------------------------------------------------------===//
 
+/// Factors and summands of a BatchNormalization with constants; nothing if it
+/// has others.
+static std::optional<std::pair<std::vector<float>, std::vector<float>>>
+affineOf(const Model &model, const Node &node) {
+  const Tensor *parts[4];
+  for (size_t i = 0; i < 4; ++i) {
+    parts[i] = model.findInitializer(node.input(1 + i));
+    if (!parts[i] || parts[i]->type != Float ||
+        parts[i]->dims != parts[0]->dims)
+      return std::nullopt;
+  }
+  double epsilon = node.getFloat("epsilon", 1e-5f);
+  std::vector<float> factors, summands;
+  for (int64_t c = 0, e = parts[0]->numElements(); c < e; ++c) {
+    double factor = parts[0]->at(c) / std::sqrt(parts[3]->at(c) + epsilon);
+    factors.push_back(static_cast<float>(factor));
+    summands.push_back(
+        static_cast<float>(parts[1]->at(c) - parts[2]->at(c) * factor));
+  }
+  return std::pair(std::move(factors), std::move(summands));
+}
+
+static std::string addFloats(Model &model, const std::string &name, Dims dims,
+                             llvm::ArrayRef<float> values) {
+  Tensor &tensor = model.initializers.emplace_back();
+  tensor.name = name;
+  tensor.type = Float;
+  tensor.dims = std::move(dims);
+  for (float value : values)
+    appendElement(tensor.data, value);
+  return name;
+}
+
+void esp::replaceBatchNorms(Model &model) {
+  std::vector<Node> nodes;
+  for (Node &node : model.nodes) {
+    const Value *x = model.findValue(node.input(0));
+    auto affine = node.opType == "BatchNormalization" && x
+                      ? affineOf(model, node)
+                      : std::nullopt;
+    if (!affine || x->dims.size() < 2 ||
+        x->dims[1] != int64_t(affine->first.size())) {
+      nodes.push_back(std::move(node));
+      continue;
+    }
+    int64_t channels = x->dims[1];
+    bool isImage = x->dims.size() > 2;
+    // A filter of one place per channel; without places, a product and a sum.
+    Dims dims = {channels};
+    if (isImage)
+      dims.resize(x->dims.size(), 1);
+    Value before = *x;
+    std::string factors = addFloats(model, node.name + "_factors", dims,
+                                    affine->first),
+                summands = addFloats(model, node.name + "_summands", {channels},
+                                     affine->second);
+    Node &made = nodes.emplace_back();
+    made.name = node.name;
+    made.inputs = {node.inputs[0], factors};
+    made.outputs = {node.outputs[0]};
+    if (isImage) {
+      made.opType = "Conv";
+      made.inputs.push_back(summands);
+      made.setInt("group", channels);
+      continue;
+    }
+    before.name = node.name + "_product";
+    model.values.push_back(before);
+    made.opType = "Mul";
+    made.outputs = {before.name};
+    Node &sum = nodes.emplace_back();
+    sum.name = node.name + "_sum";
+    sum.opType = "Add";
+    sum.inputs = {before.name, summands};
+    sum.outputs = {node.outputs[0]};
+  }
+  model.nodes = std::move(nodes);
+}
+
+/// A factor of a product becomes part of a constant: of a new one, as others
+/// may read it, too.
+static void foldFactor(Model &model, Node &node, StringRef attribute,
+                       size_t input) {
+  float factor = node.getFloat(attribute, 1);
+  node.setFloat(attribute, 1);
+  const Tensor *found = model.findInitializer(node.input(input));
+  if (factor == 1 || !found || found->type != Float)
+    return;
+  Tensor scaled = *found;
+  scaled.data.clear();
+  for (int64_t i = 0, e = found->numElements(); i < e; ++i)
+    appendElement(scaled.data, factor * static_cast<float>(found->at(i)));
+  scaled.name = node.name + "_" + attribute.str() + "_times_" + found->name;
+  node.inputs[input] = scaled.name;
+  if (!model.findInitializer(scaled.name))
+    model.initializers.push_back(std::move(scaled));
+}
+
 void esp::prepareFloat(Model &model, bool legacy) {
+  for (Node &node : model.nodes)
+    if (!legacy && node.opType == "Gemm") {
+      foldFactor(model, node, "alpha", 1);
+      foldFactor(model, node, "beta", 2);
+    }
   llvm::StringMap<int> readers;
   for (const Node &node : model.nodes)
     for (const std::string &name : node.inputs)
@@ -195,51 +175,67 @@ void esp::prepareFloat(Model &model, bool legacy) {
 /// The axis of a product's weights that its outputs are along.
 static size_t outputAxis(const Node &node) {
   if (node.opType == "ConvTranspose")
-    return 1;
+    return node.getInt("group", 1) > 1 ? 0 : 1;
   if (node.opType == "Gemm")
     return node.getInt("transB", 0) ? 0 : 1;
   return 0;
 }
 
-std::vector<float> esp::roundedWeights(const Node &node, const Tensor &w,
-                                       const QuantizeOptions &options) {
-  // The old toolkit measured the float model.
-  if (options.legacy) {
-    std::vector<float> plain;
-    for (int64_t i = 0; i < w.numElements(); ++i)
-      plain.push_back(static_cast<float>(w.at(i)));
-    return plain;
-  }
-  auto found = options.nodeBits.find(node.name);
-  int bits = found == options.nodeBits.end() ? options.bits : found->second;
-  int64_t count = w.numElements();
+static std::vector<float> floatsOf(const Tensor &tensor) {
   std::vector<float> values;
-  for (int64_t i = 0; i < count; ++i)
-    values.push_back(static_cast<float>(w.at(i)));
-  int64_t channels = 1, inner = count;
-  if (options.perChannel && node.opType != "MatMul") {
-    size_t axis = outputAxis(node);
-    channels = w.dims[axis];
-    inner = 1;
-    for (size_t i = axis + 1; i < w.dims.size(); ++i)
-      inner *= w.dims[i];
-  }
-  std::vector<std::vector<float>> parts(channels);
-  auto channelOf = [&](int64_t i) {
-    return channels == 1 ? 0 : i / inner % channels;
-  };
-  for (int64_t i = 0; i < count; ++i)
-    parts[channelOf(i)].push_back(values[i]);
+  for (int64_t i = 0, e = tensor.numElements(); i < e; ++i)
+    values.push_back(static_cast<float>(tensor.at(i)));
+  return values;
+}
+
+static int bitsOf(const Node &node, const QuantizeOptions &options) {
+  auto found = options.nodeBits.find(node.name);
+  return found == options.nodeBits.end() ? options.bits : found->second;
+}
+
+/// How far apart the elements of one output's weights begin, where each output
+/// has an exponent; 0 where there is one exponent.
+static int64_t channelStride(const Node &node, const Tensor &w,
+                             const QuantizeOptions &options) {
+  if (!options.perChannel || node.opType == "MatMul")
+    return 0;
+  int64_t inner = 1;
+  for (size_t i = outputAxis(node) + 1; i < w.dims.size(); ++i)
+    inner *= w.dims[i];
+  return inner;
+}
+
+std::vector<int64_t> esp::weightExponents(const Node &node, const Tensor &w,
+                                          const QuantizeOptions &options) {
+  std::vector<float> values = floatsOf(w);
+  int bits = bitsOf(node, options);
+  int64_t inner = channelStride(node, w, options);
+  if (inner == 0)
+    return {constantExponent(values, bits, /*usesPercentile=*/true)};
+  std::vector<std::vector<float>> parts(w.dims[outputAxis(node)]);
+  for (auto [i, value] : llvm::enumerate(values))
+    parts[i / inner % parts.size()].push_back(value);
   std::vector<int64_t> exponents;
   for (const std::vector<float> &part : parts)
-    exponents.push_back(constantExponent(part, bits, channels == 1));
-  double limit = bits == 8 ? 127 : 32767;
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t exponent = exponents[channelOf(i)];
-    float scaled = values[i] * std::ldexp(1.0f, -exponent);
+    exponents.push_back(constantExponent(part, bits, /*usesPercentile=*/false));
+  return exponents;
+}
+
+std::vector<float> esp::roundedWeights(const Node &node, const Tensor &w,
+                                       const QuantizeOptions &options) {
+  std::vector<float> values = floatsOf(w);
+  // The old toolkit measured the float model.
+  if (options.legacy)
+    return values;
+  std::vector<int64_t> exponents = weightExponents(node, w, options);
+  int64_t inner = channelStride(node, w, options);
+  double limit = bitsOf(node, options) == 8 ? 127 : 32767;
+  for (auto [i, value] : llvm::enumerate(values)) {
+    int64_t exponent = exponents[inner ? i / inner % exponents.size() : 0];
+    float scaled = value * std::ldexp(1.0f, -exponent);
     double q =
         std::clamp(roundAs(options.chip->rounding, scaled), -limit - 1, limit);
-    values[i] = static_cast<float>(std::ldexp(q, exponent));
+    value = static_cast<float>(std::ldexp(q, exponent));
   }
   return values;
 }

@@ -44,12 +44,17 @@ Dims esp::toChannelsLast(ArrayRef<int64_t> dims) {
 Quantizer::Quantizer(const Model &model, Exponents exponents,
                      const QuantizeOptions &options)
     : in(model), exponents(std::move(exponents)), options(options) {
-  for (const Tensor &tensor : in.initializers)
+  for (const Tensor &tensor : in.initializers) {
     constants[tensor.name] = &tensor;
+    taken.insert(tensor.name);
+  }
   for (const auto *list : {&in.inputs, &in.values})
-    for (const Value &value : *list)
+    for (const Value &value : *list) {
       shapes[value.name] = value.dims;
+      taken.insert(value.name);
+    }
   for (const Node &current : in.nodes) {
+    taken.insert(current.name);
     for (const std::string &name : current.outputs)
       producers[name] = &current;
     for (const std::string &name : current.inputs)
@@ -110,6 +115,44 @@ void Quantizer::align() {
         continue;
       found->second = wanted;
     }
+  }
+}
+
+/// The exponent of a product's sums: the largest, if each output has its own.
+/// Nothing if it isn't known.
+std::optional<int64_t> Quantizer::sumExponent(const Node &current) {
+  StringRef name = current.input(1);
+  auto x = exponents.find(current.inputs[0]);
+  if (x == exponents.end() || name.empty())
+    return std::nullopt;
+  auto computed = exponents.find(name.str());
+  if (!isConstant(name))
+    return computed == exponents.end()
+               ? std::nullopt
+               : std::optional(x->second + computed->second);
+  std::vector<int64_t> all =
+      weightExponents(current, *constants[name.str()], options);
+  return all.empty() ? std::nullopt
+                     : std::optional(x->second + *llvm::max_element(all));
+}
+
+void Quantizer::raiseSums() {
+  for (const Node &current : in.nodes) {
+    if (isPassive(current.opType) && exponents.count(current.inputs[0]))
+      for (const std::string &name : current.outputs)
+        exponents[name] = exponents[current.inputs[0]];
+    if (!isProduct(current.opType))
+      continue;
+    auto least = sumExponent(current);
+    auto own = exponents.find(current.outputs[0]);
+    if (!least || own == exponents.end() || own->second >= *least)
+      continue;
+    note("node '" + current.name + "' (" + current.opType +
+         ") gives its result the exponent " + llvm::Twine(*least) +
+         " of its sums instead of " + llvm::Twine(own->second) +
+         ": kernels of the " + options.chip->name +
+         " shift sums to the right only");
+    own->second = *least;
   }
 }
 
@@ -221,6 +264,8 @@ llvm::Error Quantizer::resolveExponents() {
   if (!options.legacy)
     align();
   followInputs();
+  if (!options.legacy && options.chip->isPacked)
+    raiseSums();
   for (const Value &value : in.inputs)
     if (value.type == Float && !exponents.count(value.name))
       return llvm::createStringError("input '" + value.name +
@@ -243,8 +288,12 @@ const Dims &Quantizer::dimsOf(StringRef name) {
 }
 
 std::string Quantizer::fresh(StringRef stem) {
-  int number = counters[stem]++;
-  return (stem + "_" + llvm::Twine(number)).str();
+  int &number = counters[stem];
+  for (;; ++number) {
+    std::string name = (stem + "_" + llvm::Twine(number)).str();
+    if (taken.insert(name).second)
+      return name;
+  }
 }
 
 void Quantizer::declare(StringRef name, Form form, const Dims &dims) {
@@ -263,7 +312,7 @@ Node Quantizer::start(StringRef op) {
   return result;
 }
 
-static StringRef quantType(int32_t type) {
+StringRef esp::quantType(int32_t type) {
   return type == Int8 ? "S8" : type == Int16 ? "S16" : "F32";
 }
 
@@ -346,6 +395,8 @@ std::string Quantizer::get(StringRef name, Form form) {
 
 std::string Quantizer::input(size_t index, bool isLast) {
   StringRef name = node->input(index);
+  if (isConstant(name))
+    return constantOperand(index, isLast, dimsOf(name).size(), std::nullopt);
   return get(name, {typeOf(*node), exponents[name.str()], isLast});
 }
 
@@ -367,7 +418,10 @@ std::string Quantizer::put(Tensor tensor) {
     if (known->data == tensor.data && known->dims == tensor.dims &&
         known->exponents == tensor.exponents && known->type == tensor.type)
       return tensor.name;
-    tensor.name = name + "_" + std::to_string(number);
+    // Names that the model has are for what has them there.
+    do
+      tensor.name = name + "_" + std::to_string(number);
+    while (taken.contains(tensor.name) && ++number);
   }
 }
 
@@ -411,12 +465,7 @@ Tensor Quantizer::quantized(const Tensor &from, const Dims &dims,
 // The whole model
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<Model> Quantizer::run() {
-  if (llvm::Error error = resolveExponents())
-    return std::move(error);
-  out.irVersion = in.irVersion;
-  out.graphName = in.graphName;
-  out.metadata = {{"target", options.chip->name.str()}};
+void Quantizer::addInputs() {
   for (const Value &value : in.inputs) {
     Form form = {value.type, exponents[value.name], false};
     for (const Node *consumer : consumers[value.name]) {
@@ -432,14 +481,40 @@ llvm::Expected<Model> Quantizer::run() {
             form.isLast ? toChannelsLast(value.dims) : value.dims);
     out.inputs.push_back(out.values.back());
   }
+}
+
+llvm::Error Quantizer::quantizeNode(const Node &current) {
+  node = &current;
+  Rule rule = findRule(current.opType);
+  return rule ? (this->*rule)()
+              : fail("isn't an operator that ESP-DL quantizes");
+}
+
+std::vector<std::string> Quantizer::check() {
+  addInputs();
+  std::vector<std::string> lines;
   for (const Node &current : in.nodes) {
-    node = &current;
-    Rule rule = findRule(current.opType);
-    if (!rule)
-      return fail("isn't an operator that ESP-DL quantizes");
-    if (llvm::Error error = (this->*rule)())
-      return std::move(error);
+    llvm::Error error = quantizeNode(current);
+    if (!error)
+      continue;
+    lines.push_back(llvm::toString(std::move(error)));
+    // Its readers are looked at, too.
+    for (const std::string &name : current.outputs)
+      forms.try_emplace(name, Form{typeOf(current), 0, false});
   }
+  return lines;
+}
+
+llvm::Expected<Model> Quantizer::run() {
+  if (llvm::Error error = resolveExponents())
+    return std::move(error);
+  out.irVersion = in.irVersion;
+  out.graphName = in.graphName;
+  out.metadata = {{"target", options.chip->name.str()}};
+  addInputs();
+  for (const Node &current : in.nodes)
+    if (llvm::Error error = quantizeNode(current))
+      return std::move(error);
   for (const Value &value : in.outputs) {
     const Value *known = out.findValue(value.name);
     if (!known)
@@ -447,6 +522,12 @@ llvm::Expected<Model> Quantizer::run() {
                                      "' is no result of a node");
     out.outputs.push_back(*known);
   }
+  if (wideLayers)
+    note("sums of " + llvm::Twine(wideLayers) + " of " + llvm::Twine(layers) +
+         " layers can leave the " + llvm::Twine(options.chip->laneBits) +
+         " bits of the " + options.chip->name +
+         "'s lanes; 'onnxq esp evaluate --test-values --lanes' shows what "
+         "that changes");
   return std::move(out);
 }
 

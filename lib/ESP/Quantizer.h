@@ -7,6 +7,7 @@
 #include "OnnxQuant/ESP/Layout.h"
 #include "OnnxQuant/ESP/Quantize.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include <functional>
 
 namespace onnxquant::esp {
@@ -25,9 +26,25 @@ bool isImageOp(llvm::StringRef op);
 bool isTabulated(llvm::StringRef op);
 /// The function of a node of such an op, in float.
 std::optional<std::function<float(float)>> elementFunction(const Node &node);
+/// Whether an op multiplies with weights and adds up.
+bool isProduct(llvm::StringRef op);
+/// Exponents of a product's constant weights: one, or one per output.
+std::vector<int64_t> weightExponents(const Node &node, const Tensor &w,
+                                     const QuantizeOptions &options);
+/// The window of a node that reads `[N, C, ..]`, all of it written out.
+struct Window {
+  Dims kernel, strides, dilations, pads;
+};
+Window windowOf(const Node &node, llvm::ArrayRef<int64_t> input,
+                llvm::ArrayRef<int64_t> kernel = {});
+/// The scale of each axis of a Resize; `given` are those of its input.
+std::vector<double> resizeScales(const Node &node, const Tensor *given,
+                                 const Dims &in, const Dims &out);
 /// Weights of a product as the device has them, as real numbers again.
 std::vector<float> roundedWeights(const Node &node, const Tensor &w,
                                   const QuantizeOptions &options);
+/// What a node's `quant_type` says of its type.
+llvm::StringRef quantType(int32_t type);
 /// `[N, C, ..]` as `[N, .., C]`.
 Dims toChannelsLast(llvm::ArrayRef<int64_t> dims);
 
@@ -36,10 +53,14 @@ public:
   Quantizer(const Model &model, Exponents exponents,
             const QuantizeOptions &options);
   llvm::Expected<Model> run();
+  /// What nodes can't be quantized, and why; exponents may be any.
+  std::vector<std::string> check();
 
 private:
   using Rule = llvm::Error (Quantizer::*)();
   static Rule findRule(llvm::StringRef op);
+  void addInputs();
+  llvm::Error quantizeNode(const Node &current);
 
   // Exponents.
   llvm::Error resolveExponents();
@@ -50,6 +71,13 @@ private:
   int64_t quantizedNumber(float value, int64_t exponent, int width) const;
   void followInputs();
   void align();
+  /// Kernels with vectors shift sums to the right only.
+  void raiseSums();
+  std::optional<int64_t> sumExponent(const Node &current);
+  void note(const llvm::Twine &text) const {
+    if (options.notes)
+      options.notes->push_back(text.str());
+  }
   int bitsOf(const Node &node) const;
   bool isReal(llvm::StringRef name) const;
   int32_t typeOf(const Node &node) const {
@@ -100,11 +128,14 @@ private:
   };
   llvm::Error conv();
   llvm::Error convTranspose();
+  std::string insertZeros(const Dims &strides, const Dims &extra);
   llvm::Error gemm();
   llvm::Error matMul();
   llvm::Error placeFilter(Node &made, const Filter &filter, const Dims &dims,
                           llvm::StringRef name, int64_t inputExponent,
                           llvm::StringRef bias);
+  void fitBiases(const Filter &filter, const Tensor &bias,
+                 int64_t inputExponent, std::vector<int64_t> &scales) const;
   std::string packedMatrix(llvm::StringRef name);
 
   // Others.
@@ -118,7 +149,10 @@ private:
   llvm::Error concat();
   llvm::Error keepsLayout();
   llvm::Error restores();
+  llvm::Expected<std::string> movedOperand(size_t index, int32_t type,
+                                           bool isLast);
   llvm::Error image();
+  std::string resizeOperand(size_t index);
   llvm::Error normalization();
   llvm::Error rootMeanSquare();
   llvm::Error scatter();
@@ -141,6 +175,10 @@ private:
   llvm::StringMap<Form> forms;
   llvm::StringMap<std::string> made;
   llvm::StringMap<int> counters;
+  /// Names of nodes and tensors that the model has.
+  llvm::StringSet<> taken;
+  /// Layers whose sums may leave the chip's lanes, of all.
+  int64_t wideLayers = 0, layers = 0;
 };
 
 } // namespace onnxquant::esp

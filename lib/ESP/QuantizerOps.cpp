@@ -93,25 +93,15 @@ llvm::Error Quantizer::tabulated() {
 llvm::Error Quantizer::pool() {
   Node current = start();
   current.attributes = node->attributes;
-  size_t rank = node->getInts("kernel_shape").size();
   if (!StringRef(node->opType).starts_with("Global")) {
-    if (node->getString("auto_pad", "NOTSET") != "NOTSET")
-      return fail("has auto_pad; write its pads out");
-    Dims strides = node->getInts("strides"), pads = node->getInts("pads"),
-         dilations = node->getInts("dilations");
-    if (llvm::any_of(dilations, [](int64_t d) { return d != 1; }))
-      return fail("has dilations, which ESP-DL's pools lack");
-    strides.resize(rank, 1);
-    pads.resize(2 * rank, 0);
-    current.setInts("strides", strides);
-    current.setInts("pads", pads);
+    Window window = windowOf(*node, dimsOf(node->inputs[0]));
+    llvm::erase_if(current.attributes, [](const Attribute &attribute) {
+      return attribute.name == "auto_pad";
+    });
+    current.setInts("strides", window.strides);
+    current.setInts("pads", window.pads);
     current.setInt("ceil_mode", node->getInt("ceil_mode", 0));
   }
-  if (!options.legacy && node->opType == "AveragePool" &&
-      !node->getInt("count_include_pad", 0) &&
-      llvm::any_of(node->getInts("pads"), [](int64_t p) { return p != 0; }))
-    return fail("leaves padding out of its mean (count_include_pad = 0), which "
-                "ESP-DL's kernels count");
   current.inputs = {input(0, true)};
   result(current, {typeOf(*node), exponents[node->outputs[0]], true});
   add(std::move(current));
@@ -176,8 +166,9 @@ llvm::Error Quantizer::prelu() {
     return oldActivation();
   const Tensor &slopes = *constants[node->inputs[1]];
   StringRef name = node->input(0);
-  bool isLast = forms[name].isLast;
   int64_t rank = dimsOf(name).size();
+  // Slopes go with the last axis, where channels are.
+  bool isLast = slopes.numElements() > 1 || forms[name].isLast;
   Node current = start();
   current.inputs = {input(0, isLast)};
   current.inputs.push_back(constantOperand(1, isLast, rank, std::nullopt));
@@ -220,13 +211,24 @@ llvm::Error Quantizer::concat() {
 
 llvm::Error Quantizer::keepsLayout() {
   StringRef name = node->input(0), op = node->opType;
-  int64_t rank = dimsOf(name).size();
+  int64_t rank = dimsOf(name).size(), from = exponents[name.str()];
+  int32_t type = typeOf(*node);
+  // Powers of int8 are those of the numbers themselves: beyond 2^6 they have no
+  // float. Powers of int16 are those of distances from the largest.
+  if (op == "Softmax" && type == Int8 && from >= 0 && !options.legacy) {
+    type = Int16;
+    from -= 8;
+    note("node '" + node->name +
+         "' (Softmax) has 16 bits: its inputs are too "
+         "large for the table of powers of 8 bits");
+  }
   bool isReduction = op.starts_with("Reduce");
   bool keeps = node->getInt("keepdims", 1) != 0;
   bool isLast = forms[name].isLast && rank > 2 && (!isReduction || keeps);
   Node current = start();
   current.attributes = node->attributes;
-  current.inputs = {input(0, isLast)};
+  current.inputs = {isConstant(name) ? input(0, isLast)
+                                     : get(name, {type, from, isLast})};
   if (isReduction) {
     Dims axes = node->getInts("axes");
     if (isConstant(node->input(1))) {
@@ -249,13 +251,37 @@ llvm::Error Quantizer::keepsLayout() {
   }
   bool isFloat = !options.legacy && (op == "Softmax" || op == "LogSoftmax");
   for (size_t i = 0; i < node->outputs.size(); ++i)
-    result(current,
-           {isFloat ? int32_t(Float) : typeOf(*node),
-            exponents[node->outputs[i]], isLast},
-           i);
-  current.setString("quant_type", bitsOf(*node) == 8 ? "S8" : "S16");
+    result(
+        current,
+        {isFloat ? int32_t(Float) : type, exponents[node->outputs[i]], isLast},
+        i);
+  current.setString("quant_type", quantType(type));
   add(std::move(current));
   return llvm::Error::success();
+}
+
+/// An operand of an op that only moves elements of its first one: data, or
+/// integers that say which go where.
+llvm::Expected<std::string> Quantizer::movedOperand(size_t index, int32_t type,
+                                                    bool isLast) {
+  const std::string &name = node->inputs[index];
+  StringRef op = node->opType;
+  if (name.empty())
+    return std::string();
+  if (index == 0)
+    return isConstant(name)
+               ? constantOperand(0, false, 0, exponents[node->outputs[0]])
+               : get(name, {type, exponents[name], isLast});
+  if (isConstant(name)) {
+    // The value of a Pad has its input's exponent.
+    if (constants[name]->type == Float && type != Float)
+      return put(
+          quantized(*constants[name], {1}, exponents[node->inputs[0]], type));
+    return copyConstant(name);
+  }
+  if (op == "Gather" || op == "ReverseSequence")
+    return name;
+  return fail("has input '" + name + "', which isn't constant");
 }
 
 llvm::Error Quantizer::restores() {
@@ -263,20 +289,15 @@ llvm::Error Quantizer::restores() {
   bool isLast = op == "Identity" && forms[node->input(0)].isLast;
   Node current = start();
   current.attributes = node->attributes;
-  bool isReal = forms[node->input(0)].type == Float;
-  int32_t type = isReal ? int32_t(Float) : typeOf(*node);
+  int32_t given = forms[node->input(0)].type,
+          type = given == Undefined || given == Int8 || given == Int16
+                     ? typeOf(*node)
+                     : given;
   for (size_t i = 0; i < node->inputs.size(); ++i) {
-    const std::string &name = node->inputs[i];
-    if (name.empty())
-      current.inputs.push_back("");
-    else if (!isConstant(name))
-      current.inputs.push_back(get(name, {type, exponents[name], isLast}));
-    else if (constants[name]->type == Float && !isReal)
-      // The value of a Pad has its input's exponent.
-      current.inputs.push_back(put(
-          quantized(*constants[name], {1}, exponents[node->inputs[0]], type)));
-    else
-      current.inputs.push_back(copyConstant(name));
+    auto operand = movedOperand(i, type, isLast);
+    if (!operand)
+      return operand.takeError();
+    current.inputs.push_back(*operand);
   }
   if (op == "Pad")
     current.setString("mode", node->getString("mode", "constant"));
@@ -291,6 +312,26 @@ llvm::Error Quantizer::restores() {
   return llvm::Error::success();
 }
 
+/// Scales or sizes of a Resize for all axes, in ONNX's order.
+std::string Quantizer::resizeOperand(size_t index) {
+  StringRef name = node->input(index);
+  if (name.empty() || !isConstant(name) || node->getInts("axes").empty())
+    return copyConstant(name);
+  const Tensor &given = *constants[name.str()];
+  Dims in = dimsOf(node->inputs[0]), out = dimsOf(node->outputs[0]);
+  if (given.type == Int64)
+    return putInts(name, out);
+  Tensor all;
+  all.name = fresh(name);
+  all.docString = "layout ==> UNK";
+  all.type = Float;
+  all.dims = {int64_t(in.size())};
+  all.exponents = {0};
+  for (double scale : resizeScales(*node, &given, in, out))
+    appendElement(all.data, static_cast<float>(scale));
+  return put(std::move(all));
+}
+
 llvm::Error Quantizer::image() {
   Node current = start();
   current.attributes = node->attributes;
@@ -302,7 +343,22 @@ llvm::Error Quantizer::image() {
   current.inputs = {
       get(name, {typeOf(*node), isResize ? to : exponents[name.str()], true})};
   for (size_t i = 1; i < node->inputs.size(); ++i)
-    current.inputs.push_back(copyConstant(node->inputs[i]));
+    current.inputs.push_back(isResize && i > 1 ? resizeOperand(i) : "");
+  if (isResize) {
+    llvm::erase_if(current.attributes, [](const Attribute &attribute) {
+      return attribute.name == "axes" ||
+             attribute.name == "keep_aspect_ratio_policy";
+    });
+    // What other rules come to here.
+    bool isNearest = node->getString("mode", "nearest") == "nearest";
+    std::string place =
+        node->getString("coordinate_transformation_mode", "half_pixel");
+    if (isNearest)
+      current.setString("nearest_mode", "floor");
+    if (isNearest || place == "pytorch_half_pixel")
+      current.setString("coordinate_transformation_mode",
+                        isNearest ? "asymmetric" : "half_pixel");
+  }
   result(current, {typeOf(*node), to, true});
   add(std::move(current));
   return llvm::Error::success();

@@ -9,6 +9,27 @@ using namespace onnxquant;
 using namespace onnxquant::esp;
 using llvm::StringRef;
 
+/// Exponents of weights that are all zero: with them their biases fit.
+void Quantizer::fitBiases(const Filter &filter, const Tensor &bias,
+                          int64_t inputExponent,
+                          std::vector<int64_t> &scales) const {
+  int width =
+      bitsOf(*node) == 8 ? options.chip->biasBits8 : options.chip->biasBits16;
+  int64_t each = filter.values.size() / std::max<size_t>(scales.size(), 1);
+  for (auto [o, scale] : llvm::enumerate(scales)) {
+    auto own = llvm::ArrayRef(filter.values).slice(o * each, each);
+    if (llvm::any_of(own, [](float w) { return w != 0; }))
+      continue;
+    double most = 0;
+    for (int64_t i = 0, e = bias.numElements(); i < e; ++i)
+      if (scales.size() == 1 || e == 1 || i == int64_t(o))
+        most = std::max(most, std::abs(bias.at(i)));
+    int64_t fitting = fittingExponent(most, width) - inputExponent,
+            largest = exponents.at(node->outputs[0]) - inputExponent;
+    scale = std::max(scale, std::min(fitting, largest));
+  }
+}
+
 /// Adds a filter and a bias to a node's inputs.
 llvm::Error Quantizer::placeFilter(Node &current, const Filter &filter,
                                    const Dims &dims, StringRef name,
@@ -23,6 +44,8 @@ llvm::Error Quantizer::placeFilter(Node &current, const Filter &filter,
     scales.push_back(parameterExponent(all.slice(o * each, each), bits, true));
   if (!perChannel)
     scales = {parameterExponent(all, bits, false)};
+  if (options.fitsBiases && isConstant(bias))
+    fitBiases(filter, *constants[bias.str()], inputExponent, scales);
   Tensor tensor;
   tensor.name = name.str();
   tensor.dims = dims;
@@ -31,13 +54,21 @@ llvm::Error Quantizer::placeFilter(Node &current, const Filter &filter,
   int64_t block = options.chip->isPacked ? packedChannels(bits) : 0;
   tensor.docString =
       "layout ==> " + layoutName(shape, block, filter.window.size());
-  for (int64_t element : filterOrder(shape, block))
-    appendElement(tensor.data,
-                  quantizedNumber(all[element],
-                                  scales[perChannel ? element / each : 0],
-                                  bits),
-                  bits / 8);
+  std::vector<double> largest(outputs);
+  for (int64_t element : filterOrder(shape, block)) {
+    int64_t q = quantizedNumber(all[element],
+                                scales[perChannel ? element / each : 0], bits);
+    largest[element / each] += 128.0 * std::abs(q);
+    appendElement(tensor.data, q, bits / 8);
+  }
   current.inputs.push_back(put(std::move(tensor)));
+  ++layers;
+  wideLayers += !options.legacy && bits == 8 && options.chip->laneBits < 32 &&
+                llvm::any_of(
+                    largest,
+                    [&](double sum) {
+                      return sum >= std::ldexp(1.0, options.chip->laneBits - 1);
+                    });
   if (bias.empty())
     return llvm::Error::success();
   if (!isConstant(bias))
@@ -63,11 +94,20 @@ llvm::Error Quantizer::placeFilter(Node &current, const Filter &filter,
       for (int64_t &exponent : sums.exponents)
         exponent += 4;
   }
-  for (int64_t o = 0; o < outputs; ++o)
-    appendElement(sums.data,
-                  quantizedNumber(from.at(from.numElements() == 1 ? 0 : o),
-                                  sums.exponents[perChannel ? o : 0], width),
+  int64_t clipped = 0;
+  for (int64_t o = 0; o < outputs; ++o) {
+    double value = from.at(from.numElements() == 1 ? 0 : o);
+    int64_t exponent = sums.exponents[perChannel ? o : 0];
+    clipped +=
+        std::abs(std::ldexp(value, -exponent)) > std::ldexp(1.0, width - 1) + 1;
+    appendElement(sums.data, quantizedNumber(value, exponent, width),
                   bytesOf(sums.type));
+  }
+  if (clipped && !options.legacy)
+    note("node '" + node->name + "' (" + node->opType + ") has " +
+         llvm::Twine(clipped) + " of " + llvm::Twine(outputs) +
+         " biases that are clipped: they take more than " + llvm::Twine(width) +
+         " bits at the exponent of its sums");
   current.inputs.push_back(put(std::move(sums)));
   return llvm::Error::success();
 }
@@ -112,25 +152,28 @@ static Dims windowList(const Node &node, StringRef name, size_t size,
   return list;
 }
 
-/// The pads of a window, `auto_pad` written out.
-static Dims explicitPads(const Node &node, llvm::ArrayRef<int64_t> input,
-                         llvm::ArrayRef<int64_t> window,
-                         llvm::ArrayRef<int64_t> strides,
-                         llvm::ArrayRef<int64_t> dilations) {
-  size_t rank = window.size();
-  Dims pads = windowList(node, "pads", 2 * rank, 0);
+Window esp::windowOf(const Node &node, llvm::ArrayRef<int64_t> input,
+                     llvm::ArrayRef<int64_t> kernel) {
+  Window window;
+  window.kernel = kernel.empty() ? node.getInts("kernel_shape") : Dims(kernel);
+  size_t rank = window.kernel.size();
+  window.strides = windowList(node, "strides", rank, 1);
+  window.dilations = windowList(node, "dilations", rank, 1);
+  window.pads = windowList(node, "pads", 2 * rank, 0);
   std::string mode = node.getString("auto_pad", "NOTSET");
-  if (mode.rfind("SAME", 0) != 0)
-    return pads;
+  if (mode == "VALID")
+    window.pads.assign(2 * rank, 0);
+  if (mode.rfind("SAME", 0) != 0 || input.size() != rank + 2)
+    return window;
   for (size_t i = 0; i < rank; ++i) {
-    int64_t size = input[2 + i], places = (size + strides[i] - 1) / strides[i];
-    int64_t all = std::max<int64_t>(
-        (places - 1) * strides[i] + dilations[i] * (window[i] - 1) + 1 - size,
-        0);
-    pads[i] = mode == "SAME_LOWER" ? all - all / 2 : all / 2;
-    pads[rank + i] = all - pads[i];
+    int64_t size = input[2 + i], stride = window.strides[i],
+            places = (size + stride - 1) / stride,
+            extent = window.dilations[i] * (window.kernel[i] - 1) + 1,
+            all = std::max<int64_t>((places - 1) * stride + extent - size, 0);
+    window.pads[i] = mode == "SAME_LOWER" ? all - all / 2 : all / 2;
+    window.pads[rank + i] = all - window.pads[i];
   }
-  return pads;
+  return window;
 }
 
 llvm::Error Quantizer::conv() {
@@ -150,17 +193,14 @@ llvm::Error Quantizer::conv() {
                 llvm::Twine(w.dims[0]) +
                 " outputs; ESP-DL has 1 group, or one per channel");
   filter.values = floatsOf(w);
-  size_t rank = filter.window.size();
   Node current = start();
-  Dims strides = windowList(*node, "strides", rank, 1),
-       dilations = windowList(*node, "dilations", rank, 1);
+  Window window = windowOf(*node, dimsOf(node->inputs[0]), filter.window);
   placeActivation(current, node->getString("activation", "Linear"));
-  current.setInts("dilations", dilations);
+  current.setInts("dilations", window.dilations);
   current.setInt("group", group);
-  current.setInts("kernel_shape", filter.window);
-  current.setInts("pads", explicitPads(*node, dimsOf(node->inputs[0]),
-                                       filter.window, strides, dilations));
-  current.setInts("strides", strides);
+  current.setInts("kernel_shape", window.kernel);
+  current.setInts("pads", window.pads);
+  current.setInts("strides", window.strides);
   current.inputs = {input(0, true)};
   Dims dims = filter.window;
   dims.push_back(group > 1 ? w.dims[0] : w.dims[1]);
@@ -174,6 +214,69 @@ llvm::Error Quantizer::conv() {
   return llvm::Error::success();
 }
 
+/// The filter of the convolution that a ConvTranspose comes to: its places in
+/// the opposite order, inputs and outputs changed about.
+static std::vector<float> turnedFilter(const Tensor &w, int64_t inputs,
+                                       int64_t outputs, int64_t places) {
+  std::vector<float> turned(w.numElements());
+  for (int64_t i = 0; i < inputs; ++i)
+    for (int64_t o = 0; o < outputs; ++o)
+      for (int64_t p = 0; p < places; ++p)
+        turned[(o * inputs + i) * places + places - 1 - p] =
+            static_cast<float>(w.at((i * outputs + o) * places + p));
+  return turned;
+}
+
+/// The window of a ConvTranspose, with pads that give the declared size. What
+/// no pads give is added to the output.
+static Window turnedWindow(const Node &node, const Dims &input,
+                           const Dims &output, const Dims &kernel,
+                           Dims &extra) {
+  Node plain = node;
+  std::string mode = node.getString("auto_pad", "NOTSET");
+  plain.setString("auto_pad", "NOTSET");
+  Window window = windowOf(plain, input, kernel);
+  size_t rank = kernel.size();
+  extra = windowList(node, "output_padding", rank, 0);
+  if (mode == "VALID")
+    window.pads.assign(2 * rank, 0);
+  if (mode.rfind("SAME", 0) != 0 && !node.find("output_shape"))
+    return window;
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t all = window.strides[i] * (input[2 + i] - 1) + extra[i] +
+                  window.dilations[i] * (kernel[i] - 1) + 1 - output[2 + i];
+    extra[i] += std::max<int64_t>(-all, 0);
+    all = std::max<int64_t>(all, 0);
+    int64_t before = mode == "SAME_UPPER" ? all / 2 : all - all / 2;
+    window.pads[i] = before;
+    window.pads[rank + i] = all - before;
+  }
+  return window;
+}
+
+/// The name of an input with zeros between its places.
+std::string Quantizer::insertZeros(const Dims &strides, const Dims &extra) {
+  std::string source = input(0, true);
+  if (llvm::all_of(strides, [](int64_t s) { return s == 1; }) &&
+      llvm::all_of(extra, [](int64_t p) { return p == 0; }))
+    return source;
+  Node zeros;
+  zeros.name = fresh(node->name + "_insert_zeros");
+  zeros.opType = "InsertZeros";
+  zeros.inputs = {source};
+  zeros.outputs = {fresh(node->inputs[0] + "_zeros")};
+  zeros.setInts("stride", strides);
+  zeros.setInts("output_padding", extra);
+  zeros.setString("quant_type", bitsOf(*node) == 8 ? "S8" : "S16");
+  Dims dims = toChannelsLast(dimsOf(node->inputs[0]));
+  for (size_t i = 0; i < strides.size(); ++i)
+    dims[1 + i] += (strides[i] - 1) * (dims[1 + i] - 1) + extra[i];
+  source = zeros.outputs[0];
+  declare(source, {typeOf(*node), exponents[node->inputs[0]], true}, dims);
+  add(std::move(zeros));
+  return source;
+}
+
 /// A convolution of the input with zeros between its places.
 llvm::Error Quantizer::convTranspose() {
   if (!isConstant(node->input(1)))
@@ -181,68 +284,48 @@ llvm::Error Quantizer::convTranspose() {
   const Tensor &w = *constants[node->inputs[1]];
   int64_t group = node->getInt("group", 1), inputs = w.dims[0],
           outputs = w.dims[1];
-  if (group != 1)
-    return fail("has groups, which ESP-DL lacks here");
-  if (node->getString("auto_pad", "NOTSET") != "NOTSET" ||
-      node->find("output_shape"))
-    return fail("has auto_pad or output_shape; write its pads out");
+  bool isDepthwise = group > 1;
+  if (isDepthwise && (group != inputs || outputs != 1))
+    return fail("has " + llvm::Twine(group) + " groups for " +
+                llvm::Twine(inputs) +
+                " inputs; ESP-DL has 1 group, or one per channel");
   Filter filter;
   filter.window.assign(w.dims.begin() + 2, w.dims.end());
-  size_t rank = filter.window.size();
   for (int64_t size : filter.window)
     filter.shape.places *= size;
-  filter.shape.outputs = outputs;
-  filter.shape.inputs = inputs;
-  std::vector<float> values = floatsOf(w);
-  filter.values.resize(values.size());
-  int64_t places = filter.shape.places;
-  for (int64_t i = 0; i < inputs; ++i)
-    for (int64_t o = 0; o < outputs; ++o)
-      for (int64_t p = 0; p < places; ++p)
-        filter.values[(o * inputs + i) * places + places - 1 - p] =
-            values[(i * outputs + o) * places + p];
-  Dims strides = windowList(*node, "strides", rank, 1),
-       dilations = windowList(*node, "dilations", rank, 1),
-       pads = windowList(*node, "pads", 2 * rank, 0),
-       extra = windowList(*node, "output_padding", rank, 0);
-  int64_t exponent = exponents[node->inputs[0]];
-  std::string source = input(0, true);
-  if (llvm::any_of(strides, [](int64_t s) { return s > 1; }) ||
-      llvm::any_of(extra, [](int64_t p) { return p > 0; })) {
-    Node zeros;
-    zeros.name = node->name + "_insert_zeros";
-    zeros.opType = "InsertZeros";
-    zeros.inputs = {source};
-    zeros.outputs = {fresh(node->inputs[0] + "_zeros")};
-    zeros.setInts("stride", strides);
-    zeros.setInts("output_padding", extra);
-    zeros.setString("quant_type", bitsOf(*node) == 8 ? "S8" : "S16");
-    Dims dims = toChannelsLast(dimsOf(node->inputs[0]));
-    for (size_t i = 0; i < rank; ++i)
-      dims[1 + i] += (strides[i] - 1) * (dims[1 + i] - 1) + extra[i];
-    source = zeros.outputs[0];
-    declare(source, {typeOf(*node), exponent, true}, dims);
-    add(std::move(zeros));
-  }
+  filter.shape.isDepthwise = isDepthwise;
+  filter.shape.outputs = isDepthwise ? group : outputs;
+  filter.shape.inputs = isDepthwise ? 1 : inputs;
+  // A channel of its own is an input and an output.
+  filter.values = isDepthwise
+                      ? turnedFilter(w, 1, group, filter.shape.places)
+                      : turnedFilter(w, inputs, outputs, filter.shape.places);
+  Dims extra;
+  Window window = turnedWindow(*node, dimsOf(node->inputs[0]),
+                               dimsOf(node->outputs[0]), filter.window, extra);
+  std::string source = insertZeros(window.strides, extra);
+  size_t rank = filter.window.size();
   for (size_t i = 0; i < 2 * rank; ++i) {
     size_t axis = i % rank;
-    pads[i] = dilations[axis] * (filter.window[axis] - 1) - pads[i];
-    if (pads[i] < 0)
+    window.pads[i] =
+        window.dilations[axis] * (filter.window[axis] - 1) - window.pads[i];
+    if (window.pads[i] < 0)
       return fail("has pads larger than its window");
   }
   Node current = start("Conv");
   placeActivation(current, node->getString("activation", "Linear"));
-  current.setInts("dilations", dilations);
-  current.setInt("group", 1);
+  current.setInts("dilations", window.dilations);
+  current.setInt("group", group);
   current.setInts("kernel_shape", filter.window);
-  current.setInts("pads", pads);
+  current.setInts("pads", window.pads);
   current.setInts("strides", Dims(rank, 1));
   current.inputs = {source};
   Dims dims = filter.window;
   dims.push_back(inputs);
   dims.push_back(outputs);
   if (llvm::Error error =
-          placeFilter(current, filter, dims, w.name, exponent, node->input(2)))
+          placeFilter(current, filter, dims, w.name, exponents[node->inputs[0]],
+                      node->input(2)))
     return error;
   result(current, {typeOf(*node), exponents[node->outputs[0]], true});
   add(std::move(current));
@@ -252,9 +335,8 @@ llvm::Error Quantizer::convTranspose() {
 llvm::Error Quantizer::gemm() {
   if (!isConstant(node->input(1)))
     return fail("has weights that aren't constant");
-  if (node->getFloat("alpha", 1) != 1 || node->getFloat("beta", 1) != 1 ||
-      node->getInt("transA", 0))
-    return fail("has transA, alpha or beta, which ESP-DL lacks");
+  if (node->getFloat("alpha", 1) != 1 || node->getFloat("beta", 1) != 1)
+    return fail("has alpha or beta, which ESP-DL lacks");
   const Tensor &w = *constants[node->inputs[1]];
   bool isTransposed = node->getInt("transB", 0) != 0;
   Filter filter;
@@ -272,7 +354,15 @@ llvm::Error Quantizer::gemm() {
   current.setFloat("alpha", 1);
   current.setFloat("beta", 1);
   current.setInt("transB", 0);
-  current.inputs = {input(0, false)};
+  std::string source = input(0, false);
+  if (node->getInt("transA", 0)) {
+    Dims dims = dimsOf(node->inputs[0]);
+    std::string turned = fresh(source + "_transpose");
+    insertTranspose(source, turned, {1, 0}, forms[node->inputs[0]],
+                    {dims[1], dims[0]});
+    source = turned;
+  }
+  current.inputs = {source};
   if (llvm::Error error = placeFilter(
           current, filter, {1, 1, filter.shape.inputs, filter.shape.outputs},
           w.name, exponents[node->inputs[0]], node->input(2)))

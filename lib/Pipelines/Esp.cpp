@@ -109,9 +109,12 @@ llvm::FailureOr<Prepared> esp::prepareModule(ModuleOp module,
   FusedGemms gemms(module);
   PreprocessOptions preprocess;
   preprocess.executor = createFoldingExecutor;
-  preprocess.skip = {"recognize-hard-swish", "recognize-gelu",
-                     "recognize-sigmoid",    "recognize-layer-norm",
-                     "split-gemm",           "div-to-mul"};
+  preprocess.skip = {"recognize-hard-swish", "recognize-sigmoid", "split-gemm",
+                     "div-to-mul"};
+  // The runtime has no Erf, and a normalization in parts loses most of it.
+  if (options.legacy)
+    preprocess.skip.insert(preprocess.skip.end(),
+                           {"recognize-gelu", "recognize-layer-norm"});
   PassManager pm(module.getContext());
   if (llvm::Error error = buildPreprocessPipeline(pm, preprocess))
     return fail(module.getContext(), std::move(error));
@@ -125,6 +128,8 @@ llvm::FailureOr<Prepared> esp::prepareModule(ModuleOp module,
   Prepared prepared;
   prepared.model = std::move(*imported);
   Model &model = prepared.model;
+  if (!options.legacy)
+    replaceBatchNorms(model);
   prepared.reasons =
       options.legacy ? checkLegacyModel(model) : checkModel(model);
   if (!prepared.reasons.empty())
@@ -137,6 +142,8 @@ llvm::FailureOr<Prepared> esp::prepareModule(ModuleOp module,
     if (!names.contains(name))
       return module.emitError()
              << "has no node '" << name << "' (--int16-nodes)";
+  if (!options.legacy)
+    prepared.reasons = checkPrepared(model, options);
   return prepared;
 }
 

@@ -22,6 +22,7 @@ from support import esp_cases
 from support import esp_files
 from support import esp_improve
 from support import esp_operators
+from support import esp_refusals
 from support.esp_operators import espdl
 from support.esp_reference import Reference
 from support.harness import ONNXQ, ROOT, Tally, require_tools, run
@@ -385,6 +386,9 @@ def main():
         esp_operators.written(tally, folder, "esp32p4", 8, ["products"])
         esp_operators.written(tally, folder, "esp32c3", 8, ["products"])
         esp_improve.improvements(tally, folder)
+        esp_refusals.refusals(tally, folder)
+        esp_refusals.notes(tally, folder)
+        esp_refusals.doubts(tally, folder)
     tally.finish()
 
 

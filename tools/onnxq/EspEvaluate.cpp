@@ -269,6 +269,14 @@ void cli::espFollowTestInputs(esp::Model &model) {
         }
 }
 
+static void noteDoubts(const esp::Model &model, const esp::Chip &chip,
+                       const EvaluateOptions &options) {
+  if (options.isLegacy)
+    return;
+  for (const std::string &doubt : esp::doubtsOf(model, chip))
+    llvm::errs() << "note: " << options.file.path << ": " << doubt << "\n";
+}
+
 static int evaluateTestValues(esp::Model &model, const EvaluateOptions &options,
                               const esp::Chip *chip) {
   if (model.testInputs.empty() || model.testOutputs.empty())
@@ -292,6 +300,7 @@ static int evaluateTestValues(esp::Model &model, const EvaluateOptions &options,
           attempt.numDifferent() < best->numDifferent())
         best = std::move(attempt);
     }
+  noteDoubts(model, *best->chip, options);
   if (options.json)
     printTestJson(options, *best);
   else
@@ -325,6 +334,7 @@ static int evaluateInputs(const esp::Model &model,
                    << roundingText(likely.front()->rounding) << ", --chip "
                    << other->name << " rounds " << roundingText(other->rounding)
                    << "\n";
+  noteDoubts(model, *simulation.chip, options);
   simulation.lanes = options.lanes;
   simulation.legacy = options.isLegacy;
   auto outputs = runSimulation(

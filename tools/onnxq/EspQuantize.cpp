@@ -222,10 +222,19 @@ int cli::espQuantize(EspSettings &settings, MLIRContext &context,
   esp::Exponents exponents;
   if (int code = espFindExponents(settings, floats, context, exponents))
     return code;
+  std::vector<std::string> notes;
+  settings.quantize.notes = &notes;
+  // A table's exponents give what they gave where it comes from.
+  settings.quantize.fitsBiases =
+      settings.table.empty() && !settings.quantize.legacy;
   auto made =
       esp::quantizeModel(floats, std::move(exponents), settings.quantize);
+  settings.quantize.notes = nullptr;
   if (!made)
     return espFail(settings.path + ": " + llvm::toString(made.takeError()));
+  for (const std::string &note : notes)
+    if (!settings.quiet)
+      llvm::errs() << "note: " << settings.path << ": " << note << "\n";
   device = std::move(*made);
   return Done;
 }
@@ -405,6 +414,7 @@ static int check(llvm::ArrayRef<const char *> arguments) {
   Arguments parser(espCheckVerb);
   parser.positional("MODEL", settings.path)
       .option("chip", settings.chipName)
+      .option("bits", settings.bits)
       .flag("json", settings.json);
   settings.model.declare(parser);
   if (std::optional<int> code = parser.parse(arguments))
@@ -439,6 +449,7 @@ Tells which nodes of a float model ESP-DL's runtime can't run, and why: before
 anything is calibrated or flashed.
 
   --chip NAME  esp32s3 (default), esp32p4, esp32c3, esp32, esp32s2, ...
+  --bits 8|16  of activations and weights (8)
   --dim NAME=VALUE, --input-shape NAME=SHAPE; --json
 
 example: onnxq esp check model.onnx

@@ -25,16 +25,27 @@ struct QuantizeOptions {
   bool legacy = false;
   /// Distance of the inputs of int16 tables.
   int64_t tableStep = 256;
+  /// Weights that are all zero get an exponent with which their bias fits;
+  /// ESP-DL's own quantizer gives them 2^-26, and clips the bias.
+  bool fitsBiases = false;
+  /// Gets what a user should know of the result, if it is there.
+  std::vector<std::string> *notes = nullptr;
 };
 
 /// A float model of the `onnx` dialect, in ONNX's layout. Sizes must be known.
 llvm::Expected<Model> importFloat(mlir::ModuleOp module);
 
+/// BatchNormalization that no product took in becomes a product of its own.
+void replaceBatchNorms(Model &model);
+
 /// Why a model can't be run by ESP-DL: a line per node. Empty if it can.
 std::vector<std::string> checkModel(const Model &model);
+/// The same of a prepared model: what can't be quantized or simulated.
+std::vector<std::string> checkPrepared(const Model &model,
+                                       const QuantizeOptions &options);
 
 /// Fuses Relu into what computes its input; LeakyRelu and PRelu too for the
-/// old toolkit.
+/// old toolkit. Factors of a Gemm become part of its weights.
 void prepareFloat(Model &model, bool legacy = false);
 
 /// How channels between two products are made alike.

@@ -40,6 +40,10 @@ mlir::OwningOpRef<mlir::ModuleOp>
 importSimulation(const Model &model, const SimulationOptions &options,
                  llvm::StringRef name, mlir::MLIRContext *context);
 
+/// What kernels of a chip refuse, or do otherwise than a file's writer may have
+/// meant: a line per node.
+std::vector<std::string> doubtsOf(const Model &model, const Chip &chip);
+
 /// Tensors that the device has with their channels last, as far as the graph
 /// tells.
 std::set<std::string> channelsLastTensors(const Model &model, const Chip &chip);

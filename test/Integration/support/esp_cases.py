@@ -12,7 +12,7 @@ OPSET = 20
 class Cases:
     def __init__(self, seed=0):
         self.rng = np.random.default_rng(seed)
-        self.nodes, self.inputs, self.outputs, self.constants = [], {}, [], []
+        self.nodes, self.inputs, self.outputs, self.constants, self.whole = [], {}, [], [], set()
         # Outputs by case; how near to float they are at least, in dB with 8 bits.
         self.names, self.nearness, self.wide = {}, {}, {}
         self.case = ""
@@ -27,6 +27,12 @@ class Cases:
         self.inputs[name] = (list(shape), low, high)
         return name
 
+    def indices(self, *shape, low=0, high):
+        """An input of integers below `high`."""
+        name = self.x(*shape, low=low, high=high)
+        self.whole.add(name)
+        return name
+
     def c(self, array):
         name = f"{self.case}_c{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(np.asarray(array), name))
@@ -39,9 +45,10 @@ class Cases:
     def ints(self, *values):
         return self.c(np.array(values, np.int64))
 
-    def op(self, op, *inputs, outputs=1, **attributes):
-        names = [f"{self.case}_t{len(self.nodes)}_{i}" for i in range(outputs)]
-        self.nodes.append(helper.make_node(op, list(inputs), names, name=f"{self.case}_{op}{len(self.nodes)}", **attributes))
+    def op(self, op, *inputs, outputs=1, name=None, result=None, **attributes):
+        names = [result] if result else [f"{self.case}_t{len(self.nodes)}_{i}" for i in range(outputs)]
+        name = f"{self.case}_{op}{len(self.nodes)}" if name is None else name
+        self.nodes.append(helper.make_node(op, list(inputs), names, name=name, **attributes))
         return names[0] if outputs == 1 else names
 
     def y(self, *names):
@@ -53,13 +60,15 @@ class Cases:
         return self.op("Conv", self.x(1, 5, height, width), self.w(channels, 5, 1, 1), self.w(channels))
 
     def model(self):
-        inputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, (s, _, _) in self.inputs.items()]
+        kind = lambda name: TensorProto.INT64 if name in self.whole else TensorProto.FLOAT
+        inputs = [helper.make_tensor_value_info(n, kind(n), s) for n, (s, _, _) in self.inputs.items()]
         outputs = [helper.make_empty_tensor_value_info(n) for n in self.outputs]
         graph = helper.make_graph(self.nodes, "cases", inputs, outputs, self.constants)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
 
     def sample(self, rng):
-        return {n: rng.uniform(low, high, s).astype(np.float32) for n, (s, low, high) in self.inputs.items()}
+        return {n: rng.integers(low, high, s) if n in self.whole else rng.uniform(low, high, s).astype(np.float32)
+                for n, (s, low, high) in self.inputs.items()}
 
 
 def products(c):
@@ -318,7 +327,77 @@ def moves(c):
     c.y(c.op("ScatterND", c.x(4, 5), c.c(np.array([[0], [2]], np.int64)), c.x(2, 5)))
 
 
-PARTS = {part.__name__: part for part in (products, arithmetic, windows, functions, recurrent, moves)}
+def forms(c):
+    """What models have that weren't made for ESP-DL: other rules that come to its own, names that writers of nodes take."""
+    c.begin("names")
+    x = c.op("Conv", c.x(1, 3, 6, 5), c.w(8, 3, 3, 3), c.w(8), name="Conv_0", result="a")
+    turned = c.op("Transpose", x, perm=[0, 2, 3, 1], name="Transpose_0", result="a_transpose_0")
+    rows = c.op("Reshape", turned, c.ints(1, -1, 4), name="Reshape_0", result="reshaped_0")
+    c.y(c.op("MatMul", rows, c.op("Transpose", rows, perm=[0, 2, 1], name="Transpose_0"), name=""))
+    c.begin("matmul_constant_left")
+    c.y(c.op("MatMul", c.w(4, 10), c.x(1, 10, 6)))
+    c.begin("gemm_factors")
+    c.y(c.op("Gemm", c.x(12, 2), c.w(12, 16, scale=0.3), c.w(16), transA=1, alpha=0.5, beta=2.0))
+    c.begin("transposed_depthwise")
+    c.y(c.op("ConvTranspose", c.x(1, 18, 5, 4), c.w(18, 1, 3, 3), c.w(18), group=18, strides=[2, 2], pads=[1, 1, 1, 1],
+             output_padding=[1, 1]))
+    c.begin("transposed_same")
+    c.y(c.op("ConvTranspose", c.x(1, 6, 5, 4), c.w(6, 7, 3, 3, scale=0.2), strides=[2, 2], auto_pad="SAME_UPPER"))
+    c.begin("transposed_size")
+    c.y(c.op("ConvTranspose", c.x(1, 6, 5, 4), c.w(6, 7, 3, 3, scale=0.2), strides=[2, 2], output_shape=[10, 9]))
+    c.begin("maxpool_same")
+    c.y(c.op("MaxPool", c.image(8, 5, 6), kernel_shape=[3, 3], strides=[2, 2], auto_pad="SAME_UPPER"))
+    c.begin("averagepool_same")
+    c.y(c.op("AveragePool", c.image(8, 5, 6), kernel_shape=[2, 2], strides=[2, 2], auto_pad="SAME_LOWER", count_include_pad=1))
+    c.begin("resize_torch", wide=False)
+    c.y(c.op("Resize", c.image(8, 4, 5), "", c.c(np.array([1, 1, 2, 2], np.float32)), mode="linear",
+             coordinate_transformation_mode="pytorch_half_pixel"))
+    c.begin("resize_nearest_half", wide=False)
+    c.y(c.op("Resize", c.image(8, 4, 5), "", c.c(np.array([1, 1, 3, 2], np.float32)), mode="nearest",
+             coordinate_transformation_mode="half_pixel", nearest_mode="round_prefer_floor"))
+    for name, kind in (("scales", np.float32), ("sizes", np.int64)):
+        c.begin("resize_axes_" + name, wide=False)
+        given = c.c(np.array([2, 3] if name == "scales" else [8, 15], kind))
+        c.y(c.op("Resize", c.image(8, 4, 5), "", *(["", given] if name == "sizes" else [given]), mode="nearest",
+                 coordinate_transformation_mode="asymmetric", nearest_mode="floor", axes=[2, 3]))
+    positive = lambda n: c.c(c.rng.uniform(0.5, 1.5, n).astype(np.float32))
+    for name, x in (("image", lambda: c.op("Concat", c.image(8, 4, 5), c.image(6, 4, 5), axis=1)), ("rows", lambda: c.x(1, 14)),
+                    ("sequence", lambda: c.x(1, 14, 9))):
+        c.begin("batchnorm_" + name, 15)
+        c.y(c.op("Sigmoid", c.op("BatchNormalization", x(), positive(14), c.w(14), c.w(14), positive(14))))
+    c.begin("gather_table")
+    c.y(c.op("Gather", c.w(10, 8), c.indices(1, 5, high=10)))
+    c.begin("gather_given")
+    c.y(c.op("Gather", c.x(10, 8), c.indices(5, high=10)))
+    c.begin("reverse_given")
+    c.y(c.op("ReverseSequence", c.x(4, 3, 5), c.indices(3, low=1, high=4), batch_axis=1, time_axis=0))
+    number = lambda value: c.c(np.array(value, np.float32))
+    c.begin("gelu_parts", 15)
+    x = c.op("MatMul", c.x(1, 6, 8), c.w(8, 16))
+    erf = c.op("Erf", c.op("Div", x, number(2**0.5)))
+    c.y(c.op("Mul", c.op("Mul", x, c.op("Add", erf, number(1))), number(0.5)))
+    c.begin("layernorm_parts", 30)
+    x = c.op("MatMul", c.x(1, 6, 8), c.w(8, 16))
+    apart = c.op("Sub", x, c.op("ReduceMean", x, c.ints(-1)))
+    spread = c.op("ReduceMean", c.op("Pow", apart, number(2)), c.ints(-1))
+    scaled = c.op("Div", apart, c.op("Sqrt", c.op("Add", spread, number(1e-5))))
+    c.y(c.op("Add", c.op("Mul", scaled, positive(16)), c.w(16, scale=1)))
+    c.begin("softmax_large", 15)
+    c.y(c.op("Softmax", c.x(1, 4, 9, low=-300, high=300)))
+    c.begin("no_results")
+    weights = -np.abs(c.rng.standard_normal((8, 3, 3, 3))).astype(np.float32)
+    c.y(c.op("Relu", c.op("Conv", c.x(1, 3, 6, 5, low=0), c.c(weights))))
+    c.begin("no_weights")
+    weights = c.rng.standard_normal((8, 3, 1, 1)).astype(np.float32)
+    weights[[1, 5]] = 0
+    c.y(c.op("Conv", c.x(1, 3, 6, 5), c.c(weights), c.c(np.linspace(-3, 3, 8, dtype=np.float32))),
+        c.op("Conv", c.x(1, 3, 6, 5), c.c(0 * weights), c.c(np.linspace(-3, 3, 8, dtype=np.float32))))
+    c.begin("lstm_named_functions", 15)
+    w, r = c.w(1, 32, 6, scale=0.4), c.w(1, 32, 8, scale=0.4)
+    c.y(*c.op("LSTM", c.x(3, 1, 6), w, r, outputs=3, hidden_size=8, activations=["Sigmoid", "Tanh", "Tanh"]))
+
+
+PARTS = {part.__name__: part for part in (products, arithmetic, windows, functions, recurrent, moves, forms)}
 
 
 def build(names, wide):
