@@ -17,14 +17,16 @@ static constexpr StringLiteral metadataName = "onnx.metadata";
 static constexpr StringLiteral recordKey = "onnxquant.scaled_channels";
 
 void quantize::scaleConstant(OpBuilder &builder, OpOperand &use,
-                             ArrayRef<double> factors) {
+                             ArrayRef<double> factors, int64_t axis) {
   Value value = use.get();
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<double> numbers = *numbersOf(value);
-  int64_t inner = type.getNumElements() / type.getDimSize(0);
-  int64_t repeat = type.getDimSize(0) / factors.size();
+  int64_t size = type.getDimSize(axis), inner = 1;
+  for (int64_t dim : type.getShape().drop_front(axis + 1))
+    inner *= dim;
+  int64_t repeat = size / factors.size();
   for (auto [i, number] : llvm::enumerate(numbers))
-    number *= factors[static_cast<int64_t>(i) / inner / repeat];
+    number *= factors[static_cast<int64_t>(i) / inner % size / repeat];
   builder.setInsertionPointAfterValue(value);
   use.set(createConstant(builder, value.getLoc(), tensorName(value), numbers,
                          type.getShape(), type.getElementType()));
@@ -49,10 +51,10 @@ void quantize::scaleProducer(OpBuilder &builder, Operation *producer,
 }
 
 Value quantize::insertProduct(OpBuilder &builder, Value value,
-                              ArrayRef<double> factors) {
+                              ArrayRef<double> factors, int64_t axis) {
   auto type = cast<RankedTensorType>(value.getType());
   std::string name = tensorName(value);
-  SmallVector<int64_t> shape(type.getRank() - 1, 1);
+  SmallVector<int64_t> shape(type.getRank() - axis, 1);
   shape[0] = static_cast<int64_t>(factors.size());
   builder.setInsertionPointAfterValue(value);
   Value constant = createConstant(builder, value.getLoc(), name + "_factors",
@@ -144,12 +146,12 @@ std::vector<ScaledTensor> onnxquant::readScaledTensors(ModuleOp module) {
   return tensors;
 }
 
-/// Whether a constant has a row or several for each factor.
-static bool isScalable(Value value, size_t factors) {
+/// Whether a constant has a row or several along an axis for each factor.
+static bool isScalable(Value value, size_t factors, int64_t axis = 0) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() && type.getRank() > 0 && factors > 0 &&
-         type.getDimSize(0) % factors == 0 && type.getNumElements() > 0 &&
-         numbersOf(value);
+  return type && type.hasStaticShape() && type.getRank() > axis &&
+         factors > 0 && type.getDimSize(axis) % factors == 0 &&
+         type.getNumElements() > 0 && numbersOf(value);
 }
 
 /// The convolution that makes a value, perhaps with a Relu behind.
@@ -167,14 +169,18 @@ static Operation *convolutionBehind(Value value, size_t channels) {
 
 static void applyOne(ModuleOp module, const ScaledTensor &tensor) {
   SmallVector<Operation *> readers;
-  module.walk([&](ConvOp op) {
+  module.walk([&](Operation *op) {
+    if (!isa<ConvOp>(op) && !isMatrixProduct(op))
+      return;
+    int64_t axis = isa<ConvOp>(op) ? 0 : depthAxisOf(op);
     if (tensorName(op->getOperand(0)) == tensor.name &&
         llvm::is_contained(tensor.readers, nodeName(op)) &&
-        isScalable(op->getOperand(1), tensor.exponents.size()))
+        isScalable(op->getOperand(1), tensor.exponents.size(), axis))
       readers.push_back(op);
   });
   if (readers.empty())
     return;
+  bool isConvolved = isa<ConvOp>(readers.front());
   SmallVector<double> factors;
   for (unsigned exponent : tensor.exponents)
     factors.push_back(static_cast<double>(1u << exponent));
@@ -185,10 +191,12 @@ static void applyOne(ModuleOp module, const ScaledTensor &tensor) {
     return;
   OpBuilder builder(module.getContext());
   for (Operation *reader : readers)
-    scaleConstant(builder, reader->getOpOperand(1), inverseOf(factors));
+    scaleConstant(builder, reader->getOpOperand(1), inverseOf(factors),
+                  isConvolved ? 0 : depthAxisOf(reader));
   if (!tensor.isProduct)
     return scaleProducer(builder, producer, value, factors);
-  Value product = insertProduct(builder, value, factors);
+  Value product = insertProduct(builder, value, factors,
+                                isConvolved ? 1 : type.getRank() - 1);
   for (Operation *reader : readers)
     reader->setOperand(0, product);
 }

@@ -1,4 +1,5 @@
-// Brings the channels that depthwise convolutions read to similar ranges.
+// Brings the channels that depthwise convolutions and products of matrices read
+// to similar ranges.
 //
 // An activation has one scale, but its channels often have very different
 // ranges: those of the narrow ones are a few steps wide, and all that a
@@ -10,6 +11,9 @@
 // else into a product that is computed with the ops before it.
 //
 // Factors leave room: a channel may turn out wider than calibration has seen.
+//
+// Products of matrices read all channels at once, and what one channel gains is
+// lost in the steps of weights. ProductFactors.cpp weighs both.
 
 #include "ChannelScaling.h"
 #include "OnnxQuant/Dialect/ONNX/Calibration.h"
@@ -39,8 +43,12 @@ public:
 
 private:
   bool isDepthwise(OpOperand &use, int64_t channels);
-  std::optional<TensorRange> rangeOf(const Activation &activation);
+  bool isMatrix(OpOperand &use, int64_t channels);
+  std::optional<TensorRange> rangeOf(const Activation &activation, bool isLast);
+  bool isFree(const Activation &activation);
   bool isScalable(const Activation &activation, int64_t channels);
+  void scaleDepthwise(const Activation &activation);
+  void scaleMatrices(const Activation &activation);
   Operation *producerOf(const Activation &activation, int64_t channels);
   void scale(Activation activation, const TensorRange &range,
              const Factors &factors);
@@ -49,6 +57,7 @@ private:
   OpBuilder builder;
   Calibration scaled;
   std::vector<ScaledTensor> record;
+  unsigned depthwise = 0, matrices = 0;
 };
 
 } // namespace
@@ -73,15 +82,34 @@ bool ChannelScaler::isDepthwise(OpOperand &use, int64_t channels) {
          !plan.overrides.count(known->second.name);
 }
 
-std::optional<TensorRange>
-ChannelScaler::rangeOf(const Activation &activation) {
+/// Whether a use reads all channels at once, with a constant matrix that
+/// nothing else has a say in.
+bool ChannelScaler::isMatrix(OpOperand &use, int64_t channels) {
+  Operation *op = use.getOwner();
+  if (use.getOperandNumber() != 0 || !plan.isSelected(op) ||
+      !isMatrixProduct(op))
+    return false;
+  OpOperand &weight = op->getOpOperand(1);
+  auto known = plan.weights.find(&weight);
+  auto type = cast<RankedTensorType>(weight.get().getType());
+  return known != plan.weights.end() && weight.get().hasOneUse() &&
+         type.getDimSize(depthAxisOf(op)) == channels &&
+         !plan.overrides.count(known->second.name);
+}
+
+/// The ranges of the channels, the second axis or the last; none if they aren't
+/// known.
+std::optional<TensorRange> ChannelScaler::rangeOf(const Activation &activation,
+                                                  bool isLast) {
   std::optional<TensorRange> range = getRange(plan.module, activation.name);
   auto type = dyn_cast<RankedTensorType>(activation.value.getType());
-  if (!range || !type || range->channelAxis != 1 || type.getRank() < 3 ||
+  if (!range || !type || type.getRank() < (isLast ? 2 : 3) ||
       !type.getElementType().isF32())
     return std::nullopt;
-  size_t channels = type.getDimSize(1);
-  if (type.isDynamicDim(1) || range->channelMins.size() != channels ||
+  int64_t axis = isLast ? type.getRank() - 1 : 1;
+  size_t channels = type.getDimSize(axis);
+  if (range->channelAxis != axis || type.isDynamicDim(axis) || channels == 0 ||
+      range->channelMins.size() != channels ||
       range->channelMaxs.size() != channels)
     return std::nullopt;
   for (auto [min, max] : llvm::zip(range->channelMins, range->channelMaxs)) {
@@ -91,17 +119,25 @@ ChannelScaler::rangeOf(const Activation &activation) {
   return range;
 }
 
-/// Data that is moved has the parameters of what it is moved from. What a
-/// product makes, perhaps clamped, is quantized there: a factor between them
-/// would have runtimes compute the product in float.
-bool ChannelScaler::isScalable(const Activation &activation, int64_t channels) {
+/// What a product makes, perhaps clamped, is quantized there: a factor between
+/// them would have runtimes compute the product in float.
+static bool isJoined(const Activation &activation) {
+  auto maker = activation.value.getDefiningOp<QuantizableOpInterface>();
+  return maker && (maker.isContraction() || maker.getClamp());
+}
+
+/// Data that is moved has the parameters of what it is moved from.
+bool ChannelScaler::isFree(const Activation &activation) {
   auto maker = activation.value.getDefiningOp<QuantizableOpInterface>();
   Node *node = maker ? plan.find(maker) : nullptr;
   bool shares = node && node->quantized && maker.sharesParameters();
-  bool joined = maker && (maker.isContraction() || maker.getClamp());
-  return !shares && (!joined || producerOf(activation, channels)) &&
-         !activation.dynamic && !activation.uses.empty() &&
-         !plan.overrides.count(activation.name) &&
+  return !shares && !activation.dynamic && !activation.uses.empty() &&
+         !plan.overrides.count(activation.name);
+}
+
+bool ChannelScaler::isScalable(const Activation &activation, int64_t channels) {
+  return isFree(activation) &&
+         (!isJoined(activation) || producerOf(activation, channels)) &&
          llvm::all_of(activation.uses, [&](OpOperand *use) {
            return isDepthwise(*use, channels);
          });
@@ -161,6 +197,7 @@ Operation *ChannelScaler::producerOf(const Activation &activation,
 
 void ChannelScaler::scale(Activation activation, const TensorRange &range,
                           const Factors &factors) {
+  bool isLast = isMatrixProduct(activation.uses.front()->getOwner());
   ScaledTensor tensor;
   tensor.name = activation.name;
   for (double factor : factors)
@@ -169,16 +206,17 @@ void ChannelScaler::scale(Activation activation, const TensorRange &range,
     auto op = cast<QuantizableOpInterface>(use->getOwner());
     tensor.readers.push_back(nodeName(op));
     scaleConstant(builder, op->getOpOperand(op.getQuantizableOperands()[1]),
-                  inverseOf(factors));
+                  inverseOf(factors), isLast ? depthAxisOf(op) : 0);
   }
   Value value = activation.value;
-  Operation *producer = producerOf(activation, factors.size());
+  Operation *producer =
+      isLast ? nullptr : producerOf(activation, factors.size());
   tensor.isProduct = producer == nullptr;
   record.push_back(std::move(tensor));
   if (producer) {
     scaleProducer(builder, producer, value, factors);
   } else {
-    value = insertProduct(builder, value, factors);
+    value = insertProduct(builder, value, factors, *range.channelAxis);
     // What is said of the product is said of the node that it belongs to.
     if (auto it = plan.nodeIndex.find(activation.value.getDefiningOp());
         it != plan.nodeIndex.end())
@@ -202,26 +240,64 @@ void ChannelScaler::scale(Activation activation, const TensorRange &range,
   }
 }
 
+static bool changeSomething(const Factors &factors) {
+  return llvm::any_of(factors, [](double factor) { return factor > 1; });
+}
+
+void ChannelScaler::scaleDepthwise(const Activation &activation) {
+  std::optional<TensorRange> range = rangeOf(activation, /*isLast=*/false);
+  if (!range || !isScalable(activation, range->channelMins.size()))
+    return;
+  Factors factors = chooseFactors(*range);
+  if (!changeSomething(factors))
+    return;
+  scale(activation, *range, factors);
+  ++depthwise;
+}
+
+/// Vectors are left alone: they have too few numbers to tell channels apart.
+void ChannelScaler::scaleMatrices(const Activation &activation) {
+  std::optional<TensorRange> range = rangeOf(activation, /*isLast=*/true);
+  if (!range || !isFree(activation) || isJoined(activation) ||
+      isVector(activation.value))
+    return;
+  auto channels = static_cast<int64_t>(range->channelMins.size());
+  SmallVector<Operation *> readers;
+  for (OpOperand *use : activation.uses) {
+    if (!isMatrix(*use, channels))
+      return;
+    readers.push_back(use->getOwner());
+  }
+  Factors factors = chooseProductFactors(*range, readers);
+  if (!changeSomething(factors))
+    return;
+  scale(activation, *range, factors);
+  ++matrices;
+}
+
 void ChannelScaler::run() {
   SmallVector<Value> values;
   for (const auto &[value, activation] : plan.activations)
     values.push_back(value);
   for (Value value : values) {
-    const Activation &activation = plan.activations[value];
-    std::optional<TensorRange> range = rangeOf(activation);
-    if (!range || !isScalable(activation, range->channelMins.size()))
-      continue;
-    Factors factors = chooseFactors(*range);
-    if (llvm::any_of(factors, [](double factor) { return factor > 1; }))
-      scale(activation, *range, factors);
+    // What is scaled has another value then.
+    if (plan.settings.scaleChannels)
+      scaleDepthwise(plan.activations[value]);
+    if (plan.settings.scaleProducts && plan.activations.count(value))
+      scaleMatrices(plan.activations[value]);
   }
   if (scaled.empty())
     return;
   addCalibration(plan.module, scaled);
   recordScaledTensors(plan.module, record);
-  plan.report.notes.push_back(
-      "channels before depthwise convolutions are scaled in " +
-      std::to_string(scaled.size()) + " tensors");
+  auto tell = [&](StringRef readers, unsigned tensors) {
+    if (tensors > 0)
+      plan.report.notes.push_back(
+          ("channels before " + readers + " are scaled in ").str() +
+          std::to_string(tensors) + " tensors");
+  };
+  tell("depthwise convolutions", depthwise);
+  tell("products of matrices", matrices);
 }
 
 void quantize::scaleChannels(Plan &plan) { ChannelScaler(plan).run(); }

@@ -273,6 +273,9 @@ bool Placer::isUsed(OpOperand &use, const Activation &activation) {
   bool inner = owner->getBlock() != Value(activation.value).getParentBlock();
   if (inner && !settings.enableSubgraph)
     return false;
+  auto reader = dyn_cast<QuantizableOpInterface>(owner);
+  if (reader && reader.isElementwise() && staysFloat(plan, activation.value))
+    return false;
   Node *node = plan.find(owner);
   return !node ||
          ((!node->excluded || settings.isCompatible()) && !node->weightsOnly);

@@ -188,10 +188,14 @@ private:
   /// All products of the model.
   double total = 0;
 };
+/// Whether a LayerNormalization makes or reads a tensor, which then stays float
+/// for all but contractions.
+bool staysFloat(const Plan &plan, mlir::Value value);
 /// The tensors that one fused region stores for another, without those that
 /// only outputs are made from.
 llvm::SmallVector<mlir::Value> findStored(Plan &plan);
-/// Brings the channels that depthwise convolutions read to similar ranges.
+/// Brings the channels that depthwise convolutions and products of matrices
+/// read to similar ranges.
 void scaleChannels(Plan &plan);
 /// Whether a tensor has one element for each channel of a sample.
 bool isVector(mlir::Value value);

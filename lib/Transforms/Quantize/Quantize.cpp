@@ -67,7 +67,7 @@ LogicalResult Quantize::quantize(Plan &plan) {
     if (failed(placeQuantizers(plan)) ||
         (leaveUnseenBranches(plan) && failed(placeQuantizers(plan))))
       return failure();
-    if (plan.settings.scaleChannels)
+    if (plan.settings.scaleChannels || plan.settings.scaleProducts)
       scaleChannels(plan);
     if (failed(collectActivations(plan)) || failed(collectWeights(plan)) ||
         failed(adjustBiases(plan)))

@@ -56,6 +56,19 @@ bool quantize::makesGate(QuantizableOpInterface contraction) {
   return false;
 }
 
+/// What is normalized are sums of all layers before, and what normalizations
+/// make is summed up again: an error there reaches the outputs as it is. They
+/// take and make floats anyway.
+bool quantize::staysFloat(const Plan &plan, Value value) {
+  const Settings &settings = plan.settings;
+  if (!settings.keepCheap || settings.dynamic || settings.form != Mode::QDQ ||
+      settings.placement != Placement::Fused ||
+      plan.overrides.count(tensorName(value)))
+    return false;
+  return value.getDefiningOp<LayerNormalizationOp>() ||
+         llvm::any_of(value.getUsers(), llvm::IsaPred<LayerNormalizationOp>);
+}
+
 namespace {
 
 /// Finds the tensors between regions, from the first op to the last.
@@ -106,7 +119,8 @@ bool RegionFinder::leadsToContraction(Value value) {
 
 void RegionFinder::store(Value value) {
   if (regions.count(value) && !isVector(value) && scaleTypeOf(value) &&
-      leadsToContraction(value) && !cheap.holdsGated(value))
+      leadsToContraction(value) && !cheap.holdsGated(value) &&
+      !staysFloat(plan, value))
     stored.insert(value);
 }
 

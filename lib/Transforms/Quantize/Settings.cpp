@@ -63,10 +63,18 @@ static llvm::Error readChannelScaling(Settings &settings) {
     obstacle = "placement=every-op, which leaves the graph as it is";
   else if (!settings.perChannel || settings.blockSize > 0)
     obstacle = "weights without a scale for each channel";
-  if (settings.channelScaling == "depthwise" && !obstacle.empty())
-    return fail("channel-scaling=depthwise contradicts " + obstacle);
-  settings.scaleChannels =
-      settings.channelScaling != "none" && obstacle.empty();
+  llvm::StringRef choice = settings.channelScaling;
+  bool isChosen = choice == "depthwise" || choice == "products";
+  if (isChosen && !obstacle.empty())
+    return fail("channel-scaling=" + choice + " contradicts " + obstacle);
+  if (choice == "products" && settings.smoothQuant)
+    return fail("channel-scaling=products contradicts smooth-quant, which "
+                "chooses factors for the same channels");
+  if (!obstacle.empty())
+    return llvm::Error::success();
+  settings.scaleChannels = choice == "depthwise" || choice == "auto";
+  settings.scaleProducts =
+      choice == "products" || (choice == "auto" && !settings.smoothQuant);
   return llvm::Error::success();
 }
 

@@ -62,6 +62,8 @@ struct Settings : QuantizeOptions {
   bool keepSums = false;
   /// Channels before depthwise convolutions are brought to similar ranges.
   bool scaleChannels = false;
+  /// So are those before products of matrices, as far as weights allow.
+  bool scaleProducts = false;
 
   QuantType activation{8, false};
   QuantType weight{8, true};

@@ -8,6 +8,7 @@
 // the same but for rounding. The division goes into the constants of what makes
 // the tensor, or else into a product of its own.
 
+#include "ChannelScaling.h"
 #include "OnnxQuant/Dialect/ONNX/Calibration.h"
 #include "Plan.h"
 #include <cmath>
@@ -40,26 +41,17 @@ private:
 
 } // namespace
 
-/// The axis of a product's weight that is summed along; it has two.
-static int64_t depthAxisOf(Operation *op) {
-  auto gemm = dyn_cast<GemmOp>(op);
-  return gemm && gemm.getTransB() != 0 ? 1 : 0;
-}
-
 static RankedTensorType weightType(Operation *op) {
   return cast<RankedTensorType>(op->getOperand(1).getType());
 }
 
 bool Smoother::isReader(OpOperand &use) {
   Operation *op = use.getOwner();
-  auto gemm = dyn_cast<GemmOp>(op);
-  if (!isa<MatMulOp, GemmOp>(op) || use.getOperandNumber() != 0 ||
-      !plan.isSelected(op) || (gemm && gemm.getTransA() != 0))
+  if (use.getOperandNumber() != 0 || !plan.isSelected(op) ||
+      !isMatrixProduct(op))
     return false;
   Value weight = op->getOperand(1);
-  auto type = dyn_cast<RankedTensorType>(weight.getType());
-  return type && type.getRank() == 2 && constantOf(weight) &&
-         weight.hasOneUse() && !plan.overrides.count(tensorName(weight));
+  return weight.hasOneUse() && !plan.overrides.count(tensorName(weight));
 }
 
 /// The ranges of a tensor's channels, none if they aren't known.

@@ -8,7 +8,7 @@
 // EVERY: channel-scaling=depthwise contradicts placement=every-op
 // DYNAMIC: channel-scaling=depthwise contradicts dynamic
 // TENSOR: channel-scaling=depthwise contradicts weights without a scale for each channel
-// WORD: channel-scaling expects depthwise, none or auto, but got 'all'
+// WORD: channel-scaling expects depthwise, products, none or auto, but got 'all'
 
 // The channels reach 2.55, 0.6 and 0.05: factors are 1, 2 (4 would leave too
 // little room) and 8 (the most). A HardSwish doesn't let them through to the convolution

@@ -93,9 +93,10 @@ def Quantize : PassWithGroups<"onnx-quantize", "::mlir::ModuleOp"> {
         "nearest: each weight to the nearest integer; sums: so that the sums "
         "of kernels are kept; auto takes sums where placement=fused is static">,
       Choice<"channelScaling", "channel-scaling", "auto",
-        ["depthwise", "none", "auto"],
-        "depthwise: bring the channels that depthwise convolutions read to "
-        "similar ranges, by powers of two; auto: where it can be done">,
+        ["depthwise", "products", "none", "auto"],
+        "bring channels of one tensor to similar ranges, by powers of two, "
+        "depthwise: those that depthwise convolutions read; products: those "
+        "that MatMul and Gemm read; auto: both where it can be done">,
       Option<"smoothQuant", "smooth-quant", "bool", "false",
         "divide the channels that MatMul and Gemm read, and multiply their "
         "weights, so that outliers are shared between both">,
