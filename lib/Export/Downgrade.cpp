@@ -7,6 +7,7 @@
 #include "Downgrade.h"
 
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
+#include "OnnxQuant/Export/Export.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -15,7 +16,6 @@ using namespace onnxquant;
 using namespace onnxquant::exporting;
 
 /// The opset whose forms the dialect has.
-static constexpr int64_t newestOpset = 23;
 
 //===----------------------------------------------------------------------===//
 // Element types

@@ -189,10 +189,11 @@ static LogicalResult writeModelFile(::onnx_format::ModelProto &model,
   return success();
 }
 
-LogicalResult onnxquant::exportModel(ModuleOp module, llvm::raw_ostream &os) {
+LogicalResult onnxquant::exportModel(ModuleOp module, llvm::raw_ostream &os,
+                                     const ExportOptions &options) {
   ::onnx_format::ModelProto model;
   std::vector<Weight> weights;
-  GraphExporter exporter(module);
+  GraphExporter exporter(module, options.maxOpset);
   if (failed(exporter.run(model, weights)))
     return failure();
   if (graphSize(model, weights) >

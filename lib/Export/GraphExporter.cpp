@@ -2,6 +2,7 @@
 // in NodeExporter.cpp.
 
 #include "GraphExporter.h"
+#include "DowngradeUtils.h"
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Dialect/ONNX/ElementTypes.h"
 #include "OnnxQuant/Dialect/ONNX/EntryPoint.h"
@@ -295,6 +296,23 @@ void GraphExporter::nameResults(Block &block) {
   }
 }
 
+/// What quantizers mean anyway isn't said; one scale has no axis.
+static void leaveOutDefaults(Node &node) {
+  if (node.opType != "QuantizeLinear" && node.opType != "DequantizeLinear")
+    return;
+  auto leaveOut = [&](StringRef name, int64_t number) {
+    auto value = dyn_cast_or_null<IntegerAttr>(node.attributes.get(name));
+    if (value && value.getValue().getSExtValue() == number)
+      node.attributes.erase(name);
+  };
+  leaveOut("block_size", 0);
+  leaveOut("output_dtype", 0);
+  leaveOut("precision", 0);
+  leaveOut("saturate", 1);
+  if (hasOneElement(node.operand(1)))
+    leaveOut("axis", 1);
+}
+
 LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
                                          ::onnx_format::GraphProto &graph,
                                          std::vector<Weight> *weights) {
@@ -323,6 +341,7 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
     Node out;
     if (node && node.getOnnxDomain().empty()) {
       out = downgrade(&op, opset);
+      leaveOutDefaults(out);
     } else {
       out.op = &op;
       out.opType = node ? node.getOnnxOpType().str()

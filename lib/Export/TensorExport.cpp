@@ -82,6 +82,21 @@ bool onnxquant::exporting::exportTypedData(ElementsAttr elements,
       proto.add_float_data(value);
     return true;
   }
+  // Half a byte each: pairs, as they lie in raw data.
+  if (dense && element.isIntOrFloat() && rawBits(element) == 4) {
+    FailureOr<RawTensor> raw = getRawTensor(elements);
+    if (failed(raw))
+      return false;
+    for (char byte : raw->data())
+      proto.add_int32_data(static_cast<uint8_t>(byte));
+    return true;
+  }
+  if (dense && element.isF16()) {
+    for (APFloat value : dense.getValues<APFloat>())
+      proto.add_int32_data(
+          static_cast<int32_t>(value.bitcastToAPInt().getZExtValue()));
+    return true;
+  }
   auto integer = dyn_cast<IntegerType>(element);
   if (!dense || !integer || integer.getWidth() < 8 || integer.getWidth() > 32 ||
       (integer.getWidth() == 32 && integer.isUnsigned()))

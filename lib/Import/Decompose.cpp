@@ -16,7 +16,8 @@ LogicalResult import::decomposeNode(StringRef domain, Node &node,
                                     Upgrader &upgrader) {
   for (ArrayRef<DecomposeRule> list :
        {getFusedDecompositions(), getAttentionDecompositions(),
-        getBlockedDecompositions(), getEmbeddingDecompositions()})
+        getBlockedDecompositions(), getBnb4Decompositions(),
+        getEmbeddingDecompositions()})
     for (const DecomposeRule &rule : list)
       if (rule.opType == node.opType && rule.domain == domain)
         return rule.apply(node, upgrader);

@@ -27,6 +27,7 @@ struct DecomposeRule {
 llvm::ArrayRef<DecomposeRule> getFusedDecompositions();
 llvm::ArrayRef<DecomposeRule> getAttentionDecompositions();
 llvm::ArrayRef<DecomposeRule> getBlockedDecompositions();
+llvm::ArrayRef<DecomposeRule> getBnb4Decompositions();
 llvm::ArrayRef<DecomposeRule> getEmbeddingDecompositions();
 
 /// Whether a fused operator has a quantized form of its own.

@@ -50,6 +50,9 @@ static const UpgradeRule *findNextRule(StringRef opType, int64_t version) {
 
 LogicalResult import::upgradeNode(Node &node, Upgrader &upgrader) {
   int64_t version = node.opset;
+  // Opset 10 took Upsample away, but files have it still.
+  if (node.opType == "Upsample" && version == 10)
+    version = 9;
   while (const UpgradeRule *rule = findNextRule(node.opType, version)) {
     if (failed(rule->apply(node, upgrader)))
       return failure();

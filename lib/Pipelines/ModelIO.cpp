@@ -214,6 +214,22 @@ LogicalResult onnxquant::writeModel(ModuleOp module, StringRef path,
   return success();
 }
 
+llvm::Error onnxquant::raiseOpset(ModuleOp module, int64_t least) {
+  if (least > newestOpset)
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   "min-opset expects at most " +
+                                       llvm::Twine(newestOpset) + ", but got " +
+                                       llvm::Twine(least));
+  auto opsets = module->getAttrOfType<DictionaryAttr>("onnx.opsets");
+  NamedAttrList entries(opsets);
+  auto own = dyn_cast_or_null<IntegerAttr>(entries.get("ai.onnx"));
+  if (!own || own.getInt() >= least)
+    return llvm::Error::success();
+  entries.set("ai.onnx", IntegerAttr::get(own.getType(), least));
+  module->setAttr("onnx.opsets", entries.getDictionary(module.getContext()));
+  return llvm::Error::success();
+}
+
 llvm::Error onnxquant::addMetadata(ModuleOp module, StringRef entry) {
   auto [key, value] = entry.split('=');
   if (key.empty() || key.size() == entry.size())

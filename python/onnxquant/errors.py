@@ -90,6 +90,7 @@ _HINTS = (
     (r"no ranges?\b.*(needs one|is known)", "give data=, table=, or dynamic=True"),
     (r"is quantized already", "use the float model, or mode='qat' for a model with trained quantizers"),
     (r"no samples are left", "the data gave nothing: look at its path, at limit and start, or at the reader"),
+    (r"the model has \d+ inputs?, but a sample has", "labels are no part of samples: give (x for x, _ in data)"),
     (r"batch expects the first dimension", "give the samples one by one, or make the batch open: "
      "onnxquant.preprocess(model, batch='N')"),
 )

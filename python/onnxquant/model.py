@@ -184,9 +184,12 @@ def write_whole(path: str, data: bytes) -> None:
         with open(temporary, "wb") as file:
             file.write(data)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(temporary):
             os.unlink(temporary)
+        if isinstance(error, OSError):
+            # People know the file, not the temporary one.
+            raise type(error)(error.errno, error.strerror, path) from None
         raise
 
 
@@ -214,7 +217,8 @@ def info(model: ModelLike) -> Dict[str, Any]:
 
 _PREPROCESS = frozenset(
     "skip passes dims input_shapes batch optimize static_shapes symbolic_shapes auto_merge guess_output_rank int_max "
-    "max_opset max_constant_bytes metadata external_data external_data_location external_data_size_threshold file_per_tensor".split()
+    "keep_fused max_opset min_opset max_constant_bytes metadata external_data external_data_location external_data_size_threshold "
+    "file_per_tensor".split()
 )
 
 

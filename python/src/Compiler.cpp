@@ -204,8 +204,12 @@ static py::tuple preprocess(const py::object &model, const py::dict &options,
           buildPreprocessPipeline(pm, readPreprocess(Options(options))))
     throwError("Usage", llvm::toString(std::move(error)));
   ExportOptions exporting = readExport(Options(options));
+  exporting.maxOpset = Options(options).integer("max_opset", 0);
+  int64_t minOpset = Options(options).integer("min_opset", 0);
   std::vector<std::string> metadata = Options(options).list("metadata");
-  auto module = call.read(readModelArgument(model));
+  ImportOptions importing;
+  importing.keepFused = Options(options).flag("keep_fused", false);
+  auto module = call.read(readModelArgument(model), {}, {}, importing);
   llvm::json::Array changes;
   std::string bytes;
   call.run([&]() -> LogicalResult {
@@ -216,6 +220,8 @@ static py::tuple preprocess(const py::object &model, const py::dict &options,
     for (const std::string &entry : metadata)
       if (llvm::Error error = addMetadata(*module, entry))
         return call.fail(std::move(error));
+    if (llvm::Error error = raiseOpset(*module, minOpset))
+      return call.fail(std::move(error));
     return write(*module, out, exporting, bytes);
   });
   return py::make_tuple(bytesOrNone(out, bytes), toText(std::move(changes)));

@@ -15,7 +15,7 @@ LogicalResult python::write(ModuleOp module, const std::string &out,
     return isModelOutput(out) ? writeModel(module, out, options)
                               : exportModel(module, out, options);
   llvm::raw_string_ostream os(bytes);
-  return exportModel(module, os);
+  return exportModel(module, os, options);
 }
 
 void python::checkOut(const std::string &out) {

@@ -166,8 +166,6 @@ def test_moving_average(digits, stride):
         reader.set_range(start, start + (stride or 4))
         calibrator.collect_data(reader)
     assert np.isclose(calibrator.compute_data()["image"].highest, right, rtol=1e-6)
-    with pytest.raises(NotImplementedError, match="channels"):
-        create_calibrator("float.onnx", extra_options={"moving_average": True, "per_channel": True})
 
 
 def test_functions_beside_modules():

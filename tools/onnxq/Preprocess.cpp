@@ -25,6 +25,7 @@ struct Settings {
   bool oneFile = true, trustBytecode = false;
   bool verbose = false, quiet = false, json = false;
   std::vector<std::string> metadata;
+  int64_t minOpset = 0;
 };
 
 /// What changed, for the summary.
@@ -114,12 +115,14 @@ static int preprocess(Settings &settings) {
   if (failed(pm.run(*module)))
     return BadInput;
   summary.counts = takeReport(*module);
+  llvm::Error error = raiseOpset(*module, settings.minOpset);
   for (const std::string &entry : settings.metadata)
-    if (llvm::Error error = addMetadata(*module, entry)) {
-      llvm::errs() << "error: onnxq preprocess: "
-                   << llvm::toString(std::move(error)) << "\n";
-      return BadUsage;
-    }
+    error = llvm::joinErrors(std::move(error), addMetadata(*module, entry));
+  if (error) {
+    llvm::errs() << "error: onnxq preprocess: "
+                 << llvm::toString(std::move(error)) << "\n";
+    return BadUsage;
+  }
   summary.after = getModelInfo(*module);
   if (failed(writeModel(*module, settings.output, settings.exporting)))
     return BadInput;
@@ -154,6 +157,7 @@ static int run(llvm::ArrayRef<const char *> given) {
       .option("max-constant-bytes", settings.pipeline.maxConstantBytes)
       .option("int-max", settings.pipeline.intMax)
       .option("max-opset", settings.pipeline.maxOpset)
+      .option("min-opset", settings.minOpset)
       .option("batch", settings.pipeline.dynamicBatch)
       .list("skip", skip)
       .list("passes", passes)
@@ -186,6 +190,9 @@ static int run(llvm::ArrayRef<const char *> given) {
   settings.pipeline.staticShapes = !settings.skipStatic;
   settings.pipeline.symbolicShapes = !settings.skipSymbolic;
   settings.exporting.maxOpset = settings.pipeline.maxOpset;
+  if (arguments.isGiven("max-opset") &&
+      settings.minOpset > settings.pipeline.maxOpset)
+    return arguments.wrong("--min-opset is above --max-opset");
   settings.pipeline.skip = splitNames(skip);
   settings.pipeline.passes = splitNames(passes);
   return preprocess(settings);
@@ -221,6 +228,7 @@ nodes. The result computes the same within float rounding.
   --guess-output-rank       unknown operators keep the first input's rank
   --int-max N               ends of slices from N on mean no end
   --max-constant-bytes N    largest constant that may make the model grow
+  --min-opset N             raise OUT to an opset
   --metadata KEY=VALUE      add to what the model says of itself
   --max-memory BYTES, --max-iterations N
                             what runs may take, as of 'onnxq run'

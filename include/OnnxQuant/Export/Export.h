@@ -7,6 +7,9 @@
 
 namespace onnxquant {
 
+/// The newest opset of ai.onnx that is known.
+inline constexpr int64_t newestOpset = 23;
+
 struct ExportOptions {
   /// Write weights to a file of their own, `<model>.data`. Models that would
   /// not fit into one protobuf message get one anyway.
@@ -30,9 +33,11 @@ struct ExportOptions {
 llvm::LogicalResult exportModel(mlir::ModuleOp module, llvm::StringRef path,
                                 const ExportOptions &options = {});
 
-/// The same bytes to a stream. Fails, before anything is written, where they
-/// would not fit into one protobuf message.
-llvm::LogicalResult exportModel(mlir::ModuleOp module, llvm::raw_ostream &os);
+/// The same bytes to a stream; of the options the highest opset matters. Fails,
+/// before anything is written, where they would not fit into one protobuf
+/// message.
+llvm::LogicalResult exportModel(mlir::ModuleOp module, llvm::raw_ostream &os,
+                                const ExportOptions &options = {});
 
 } // namespace onnxquant
 

@@ -34,6 +34,9 @@ bool isModelOutput(llvm::StringRef path);
 llvm::LogicalResult writeModel(mlir::ModuleOp module, llvm::StringRef path,
                                const ExportOptions &options = {});
 
+/// A model of an opset below `least` is written with that one.
+llvm::Error raiseOpset(mlir::ModuleOp module, int64_t least);
+
 /// Adds `KEY=VALUE` to what a model says of itself, or replaces it.
 llvm::Error addMetadata(mlir::ModuleOp module, llvm::StringRef entry);
 

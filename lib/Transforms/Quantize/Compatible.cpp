@@ -5,8 +5,10 @@
 // of tensor T are T_quantized, and a dequantizer gives T itself back; what an
 // op in float makes for another in float is not quantized on its way.
 
+#include "OnnxQuant/Dialect/ONNX/TypedData.h"
 #include "Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -229,6 +231,35 @@ static void sortAsOnnxRuntime(Plan &plan) {
   }
 }
 
+/// Parameters before all else, in the order in which nodes read and make what
+/// they are of, zero points first: as ONNX Runtime's tool writes them.
+static void orderParameters(Block *block) {
+  llvm::SetVector<Operation *> ordered;
+  auto take = [&](Operation *quantizer) {
+    for (unsigned index : {2, 1})
+      if (Operation *maker = quantizer->getOperand(index).getDefiningOp();
+          maker && maker->hasAttr(typedDataAttr) && maker->getBlock() == block)
+        ordered.insert(maker);
+  };
+  for (Operation &op : *block) {
+    if (isa<QuantizeLinearOp, DequantizeLinearOp, microsoft::QuantizeLinearOp,
+            microsoft::DequantizeLinearOp>(op))
+      continue;
+    for (Value operand : op.getOperands())
+      if (Operation *maker = operand.getDefiningOp();
+          isa_and_nonnull<DequantizeLinearOp, microsoft::DequantizeLinearOp>(
+              maker))
+        take(maker);
+    for (Value result : op.getResults())
+      for (Operation *user : result.getUsers())
+        if (isa<QuantizeLinearOp, microsoft::QuantizeLinearOp>(user) &&
+            user->getOperand(0) == result)
+          take(user);
+  }
+  for (Operation *op : llvm::reverse(ordered))
+    op->moveBefore(block, block->begin());
+}
+
 void quantize::renameAsOnnxRuntime(Plan &plan) {
   Builder builder(plan.module.getContext());
   plan.module->setAttr("onnx.producer_name",
@@ -238,6 +269,7 @@ void quantize::renameAsOnnxRuntime(Plan &plan) {
     renameTransposed(plan);
   if (plan.settings.form == Mode::QDQ)
     sortAsOnnxRuntime(plan);
+  plan.module->walk([](Block *block) { orderParameters(block); });
   if (plan.settings.form != Mode::QLinear)
     return;
   skipPairs(plan);

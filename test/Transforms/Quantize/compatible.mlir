@@ -28,8 +28,13 @@
 // INTEGERS: onnx_node_name = "product_quant_output_scale_mul", onnx_result_names = ["y"]
 
 // The range of x is -1 to 2: the zero point is in the middle, 2/127 a step.
-// RESTRICTED: "x_scale"]{{.*}}dense<0.0157480314>
+// Parameters come first, those of what is read before those of what is made.
 // RESTRICTED: "x_zero_point"]{{.*}}dense<128>
+// RESTRICTED-NEXT: "x_scale"]{{.*}}dense<0.0157480314>
+// RESTRICTED-NEXT: "w_zero_point"]
+// RESTRICTED-NEXT: "w_scale"]
+// RESTRICTED-NEXT: "r_zero_point"]
+// RESTRICTED-NEXT: "r_scale"]
 
 // EXCLUDED: onnx_node_name = "x_QuantizeLinear"
 // EXCLUDED-NOT: "y_QuantizeLinear"

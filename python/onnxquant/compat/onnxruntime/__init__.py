@@ -13,15 +13,16 @@ from .capi.onnxruntime_inference_collection import (
     RunOptions,
     SessionOptions,
 )
-from .capi._pybind_state import ExecutionMode
+from .capi._pybind_state import ExecutionMode, ExecutionOrder
 
 __version__ = "1.30.0"
 __onnxquant__ = True
 
 __all__ = [
-    "ExecutionMode", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "ModelMetadata", "NodeArg", "OrtValue",
-    "RunOptions", "SessionOptions", "capi", "get_all_providers", "get_available_providers", "get_device",
-    "set_default_logger_severity", "set_seed",
+    "ExecutionMode", "ExecutionOrder", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "ModelMetadata", "NodeArg",
+    "OrtValue", "RunOptions", "SessionOptions", "capi", "disable_telemetry_events", "enable_telemetry_events",
+    "get_all_providers", "get_available_providers", "get_build_info", "get_device", "get_version_string",
+    "set_default_logger_severity", "set_default_logger_verbosity", "set_seed",
 ]
 
 
@@ -35,6 +36,30 @@ def get_all_providers() -> list[str]:
 
 def get_device() -> str:
     return "CPU"
+
+
+def get_version_string() -> str:
+    return __version__
+
+
+def get_build_info() -> str:
+    """What answers for ONNX Runtime."""
+    from ... import __version__ as own
+
+    return f"ORT Build Info: onnxquant={own}"
+
+
+def enable_telemetry_events() -> None:
+    """Nothing is ever sent."""
+
+
+def disable_telemetry_events() -> None:
+    """Nothing is ever sent."""
+
+
+def set_default_logger_verbosity(level: int) -> None:
+    """More is told by the logger `onnxquant` from 1 on."""
+    set_default_logger_severity(1 if level > 0 else 2)
 
 
 def set_default_logger_severity(severity: int) -> None:

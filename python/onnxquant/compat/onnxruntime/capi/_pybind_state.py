@@ -153,3 +153,33 @@ def quantize_qdq_matmul_4bits(dst: Any, src: Any, scales: Any, zero_points: Any,
     if zero_points is not None and not symmetric:
         zero_points[...] = _pack(np.ascontiguousarray(zero.T).reshape(-1), 4).reshape(zero_points.shape)
     return symmetric
+
+
+# What the 16 codes of bitsandbytes' types stand for, by their numbers in MatMulBnb4.
+BNB4_VALUES = {
+    0: np.array([0, 1 / 192, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4, 0, -1 / 192, -2 / 3, -1, -1 / 3, -1 / 2, -1 / 6, -1 / 4],
+                np.float32),
+    1: np.array([-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635,
+                 -0.18477343022823334, -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725,
+                 0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0],
+                np.float32),
+}
+# Between the magnitudes of FP4, with the digits that bitsandbytes has.
+_FP4_BOUNDS = np.array([0.00260417, 0.0859375, 0.20833333, 0.29166667, 0.4166667, 0.583333, 0.8333333], np.float32)
+
+
+def quantize_matmul_bnb4(dst: Any, src: Any, absmax: Any, block_size: int, quant_type: int, n: int, k: int) -> None:
+    """Nearest codes of [n, k] in blocks that may go over rows, the first of each pair in the high bits."""
+    flat = np.zeros(-(-n * k // block_size) * block_size, np.float32)
+    flat[: n * k] = np.asarray(src, np.float32).reshape(-1)
+    blocks = flat.reshape(-1, block_size)
+    largest = np.abs(blocks).max(axis=1)
+    unit = blocks * np.divide(np.float32(1), largest, out=np.zeros_like(largest), where=largest != 0)[:, None]
+    if quant_type == 0:
+        codes = np.array([0, 1, 6, 7, 4, 5, 2, 3])[np.searchsorted(_FP4_BOUNDS, np.abs(unit))] + (unit < 0) * 8
+    else:
+        values = BNB4_VALUES[1].astype(np.float64)
+        codes = np.searchsorted(((values[1:] + values[:-1]) / 2).astype(np.float32), unit)
+    codes = codes.astype(np.uint8).reshape(-1)
+    dst[...] = ((codes[0::2] << 4) | codes[1::2])[: dst.size].reshape(dst.shape)
+    absmax[...] = largest.reshape(absmax.shape).astype(absmax.dtype)

@@ -294,11 +294,13 @@ class InferenceSession:
 
     def _feeds(self, given: Mapping[str, Any]) -> Dict[str, "np.ndarray[Any, Any]"]:
         feeds = {}
+        known = {tensor.name: tensor.type for tensor in self._inputs}
         for name, value in given.items():
             if isinstance(value, OrtValue):
                 value = value.numpy()
-            feeds[name] = np.asarray(value) if not hasattr(value, "__dlpack__") else value
-        known = {tensor.name for tensor in self._inputs}
+            # Numbers of Python take the type that is asked for.
+            plain = isinstance(value, (list, tuple, int, float)) and known.get(name) in _ELEMENT_TYPES
+            feeds[name] = value if hasattr(value, "__dlpack__") else np.asarray(value, known[name] if plain else None)
         for name in feeds:
             if name not in known:
                 raise InvalidArgument(f"[ONNXRuntimeError] : 2 : INVALID_ARGUMENT : Invalid Feed Input Name:{name}")
@@ -306,6 +308,19 @@ class InferenceSession:
         if missing:
             raise ValueError(f"Required inputs ({missing}) are missing from input feed ({list(feeds)}).")
         return feeds
+
+    def _check_shapes(self, feeds: Mapping[str, Any]) -> None:
+        """Before anything is compiled for them."""
+        for tensor in self._inputs:
+            given = getattr(feeds[tensor.name], "shape", None)
+            if tensor.shape is None or given is None:
+                continue
+            fits = len(given) == len(tensor.shape) and all(
+                not isinstance(size, int) or size == own for size, own in zip(tensor.shape, given))
+            if not fits:
+                raise InvalidArgument(
+                    f"[ONNXRuntimeError] : 2 : INVALID_ARGUMENT : Got invalid dimensions for input: {tensor.name} Got: "
+                    f"{list(given)} Expected: {list(tensor.shape)}")
 
     def run(
         self, output_names: Optional[Sequence[str]], input_feed: Mapping[str, Any], run_options: Any = None
@@ -319,6 +334,7 @@ class InferenceSession:
         try:
             shapes: Tuple[Any, ...] = ()
             if self._is_open:
+                self._check_shapes(feeds)
                 # A scalar, or an input of open rank, has no shape to compile for.
                 shapes = tuple(
                     (tensor.name, tuple(np.shape(feeds[tensor.name])))

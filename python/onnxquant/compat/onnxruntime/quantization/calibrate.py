@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import itertools
 import json
 import os
 import uuid
@@ -95,6 +96,7 @@ class TensorsData:
 
     def __init__(self, calibration_method: CalibrationMethod, data: Dict[str, Any]) -> None:
         self.calibration_method = calibration_method
+        self.smooth_quant = False
         self.data: Dict[str, TensorData] = {}
         for name, value in data.items():
             if not isinstance(name, str):
@@ -206,7 +208,7 @@ def load_tensors_data(path: Any) -> TensorsData:
         }
         tensors[name] = TensorData(**values)
     result = TensorsData(method, tensors)
-    result.smooth_quant = bool(content.get("smooth_quant", False))  # type: ignore[attr-defined]
+    result.smooth_quant = bool(content.get("smooth_quant", False))
     return result
 
 
@@ -337,14 +339,8 @@ class CalibraterBase:
             for name, (low, high) in table.items()
         }
         if self.per_channel:
-            for name, known in table.statistics()["tensors"].items():
-                if known["channel_axis"] != 1:
-                    raise NotImplementedError(f"per_channel: the channels of tensor '{name}' are not its second axis")
-                low, high = (np.array(known[key], np.float64).astype(np.float32) for key in ("channel_mins", "channel_maxs"))
-                if self.symmetric:
-                    high = np.maximum(np.abs(low), np.abs(high))
-                    low = -high
-                tensors[name] = TensorData(lowest=low, highest=high)
+            for name, (low, high) in _channels(table).items():
+                tensors[name] = _tensor_data(low, high, self.symmetric)
         return TensorsData(self.method, tensors)
 
     def compute_range(self) -> Dict[str, Tuple[float, float]]:
@@ -355,8 +351,41 @@ class CalibraterBase:
         return self.compute_range()
 
 
-def move_ranges(old: Dict[str, Tuple[float, float]], new: Dict[str, Tuple[float, float]],
-                constant: float) -> Dict[str, Tuple[float, float]]:
+def _channels(table: _table.Table) -> Dict[str, Tuple[Any, Any]]:
+    """The extremes of each tensor's channels."""
+    result = {}
+    for name, known in table.statistics()["tensors"].items():
+        if known["channel_axis"] != 1:
+            raise NotImplementedError(f"per_channel: the channels of tensor '{name}' are not its second axis")
+        result[name] = (np.array(known["channel_mins"], np.float64), np.array(known["channel_maxs"], np.float64))
+    return result
+
+
+def _tensor_data(low: Any, high: Any, symmetric: bool) -> TensorData:
+    low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
+    if symmetric:
+        high = np.maximum(np.abs(low), np.abs(high))
+        low = -high
+    return TensorData(lowest=low, highest=high)
+
+
+def chunks(reader: Any, size: int) -> Iterator[List[Any]]:
+    """A reader's samples, some at a time."""
+    part: List[Any] = []
+    while True:
+        item = reader.get_next()
+        if not item:
+            break
+        part.append(item)
+        if len(part) == size:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def move_ranges(old: Dict[str, Tuple[Any, Any]], new: Dict[str, Tuple[Any, Any]],
+                constant: float) -> Dict[str, Tuple[Any, Any]]:
     """Ranges that have moved towards new ones by a share of the way."""
     moved = {name: (low + constant * (new[name][0] - low), high + constant * (new[name][1] - high))
              for name, (low, high) in old.items() if name in new}
@@ -377,8 +406,7 @@ class MinMaxCalibrater(CalibraterBase):
         if moving_average and (averaging_constant < 0 or averaging_constant > 1):
             raise ValueError("Invalid averaging constant, which should not be < 0 or > 1.")
         self.moving_average, self.averaging_constant = moving_average, averaging_constant
-        if moving_average and per_channel:
-            raise NotImplementedError("per_channel: ranges of channels have no moving average")
+        self._moved: Dict[str, Tuple[Any, Any]] = {}
         self.max_intermediate_outputs = max_intermediate_outputs
         self.num_model_outputs = len(self.model.graph.output)
         self.model_original_outputs = {output.name for output in self.model.graph.output}
@@ -408,20 +436,46 @@ class MinMaxCalibrater(CalibraterBase):
         return {"method": "average" if self.moving_average else "minmax"}
 
     def collect_data(self, data_reader: Any) -> None:
-        """With a moving average each call gives the means of its samples, which move what earlier calls gave."""
+        """With a moving average each call, or each max_intermediate_outputs samples of it, gives the means of its
+        samples, which move what came before."""
         if not self.moving_average:
             super().collect_data(data_reader)
             return
-        before, self._result = self._result, None
-        try:
-            super().collect_data(data_reader)
-        except BaseException:
-            self._result = before
-            raise
-        ranges = dict(self._table())
-        if before is not None:
-            ranges = move_ranges(dict(before), ranges, self.averaging_constant)
-        self._result = _table.Table(ranges)
+        limit = self.max_intermediate_outputs
+        for part in chunks(data_reader, limit) if limit else (data_reader,):
+            new = self._channel_means(part) if self.per_channel else self._means(part)
+            self._moved = move_ranges(self._moved, new, self.averaging_constant)
+        if not self._moved:
+            raise ValueError("No data is collected.")
+
+    def _means(self, samples: Any) -> Dict[str, Tuple[Any, Any]]:
+        self._result = None
+        super().collect_data(samples)
+        return dict(self._table())
+
+    def _channel_means(self, samples: Any) -> Dict[str, Tuple[Any, Any]]:
+        """Statistics have no averages of channels: those of one sample after the other are taken."""
+        sums: Dict[str, Any] = {}
+        count = 0
+        for sample in itertools.chain.from_iterable(chunks(samples, 1)) if hasattr(samples, "get_next") else samples:
+            self._result = None
+            super().collect_data([sample])
+            for name, pair in _channels(self._table()).items():
+                sums[name] = sums.get(name, 0) + np.array(pair)
+            count += 1
+        return {name: (low / count, high / count) for name, (low, high) in sums.items()}
+
+    def compute_data(self) -> TensorsData:
+        if not self.moving_average:
+            return super().compute_data()
+        self._table()
+        return TensorsData(self.method, {
+            name: _tensor_data(low, high, self.symmetric) for name, (low, high) in self._moved.items()})
+
+    def compute_range(self) -> Dict[str, Tuple[float, float]]:
+        if not self.moving_average:
+            return super().compute_range()
+        return {name: (float(entry.lowest), float(entry.highest)) for name, entry in self.compute_data().items()}
 
 
 class HistogramCalibrater(CalibraterBase):

@@ -159,11 +159,14 @@ class ONNXModel:
             if simple and values.get("transB", 0):
                 tensor = self.get_initializer(right)
                 if tensor is not None:
-                    turned = numpy_helper.from_array(numpy_helper.to_array(tensor).T.copy(), f"{right}_Transposed")
+                    alone = not any(right in other.input for other in self.model.graph.node if other != node)
+                    turned = numpy_helper.from_array(numpy_helper.to_array(tensor).T.copy(),
+                                                     right if alone else f"{right}_Transposed")
+                    if alone:
+                        self.remove_initializer(tensor)
+                        _turn_shape(find_by_name(right, self.model.graph.value_info))
                     self.add_initializer(turned)
                     right = turned.name
-                    if not any(tensor.name in other.input for other in self.model.graph.node if other != node):
-                        self.remove_initializer(tensor)
                 else:
                     turned_name = f"{right}_Transposed"
                     nodes.append(helper.make_node("Transpose", [right], [turned_name], name=f"{node.name}_Transpose"))
@@ -218,6 +221,17 @@ class ONNXModel:
                             location=os.path.basename(data))
             return
         onnx.save_model(self.model, path)
+
+
+def _turn_shape(info: Any) -> None:
+    """What is said of a matrix, of its transpose."""
+    if info is not None and len(info.type.tensor_type.shape.dim) == 2:
+        dims = info.type.tensor_type.shape.dim
+        first, second = type(dims[0])(), type(dims[0])()
+        first.CopyFrom(dims[1])
+        second.CopyFrom(dims[0])
+        dims[0].CopyFrom(first)
+        dims[1].CopyFrom(second)
 
 
 def _needs(node: Any) -> List[str]:

@@ -12,11 +12,10 @@ logger = logging.getLogger("onnxquant")
 
 
 def _truth(text: str) -> bool:
-    if text.lower() in ("true", "1", "yes"):
-        return True
-    if text.lower() in ("false", "0", "no"):
-        return False
-    raise argparse.ArgumentTypeError(f"expects True or False, but got '{text}'")
+    values = {"true": True, "1": True, "false": False, "0": False}
+    if text.lower() not in values:
+        raise argparse.ArgumentTypeError(f"Expected true, false, 1, or 0, but got '{text}'")
+    return values[text.lower()]
 
 
 def parse_arguments() -> argparse.Namespace:

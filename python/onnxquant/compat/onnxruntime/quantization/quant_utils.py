@@ -208,6 +208,21 @@ def compute_data_quant_params(
     return zero, scale.astype(data.dtype)
 
 
+def compute_scale_zp_blocked(
+    weight: "np.ndarray[Any, Any]", quant_type: Any, axis: int, block_size: int, symmetric: bool
+) -> Tuple[Any, Any]:
+    """(zero points, scales) of a matrix in blocks along an axis, which then counts blocks."""
+    if weight.ndim != 2:
+        raise NotImplementedError(f"blocks are those of matrices, but the weight has rank {weight.ndim}")
+    rows = np.moveaxis(weight, axis, 0)
+    blocks = np.concatenate([rows, np.zeros((-len(rows) % block_size, rows.shape[1]), rows.dtype)])
+    blocks = blocks.reshape(-1, block_size, rows.shape[1])
+    qmin, qmax = get_qmin_qmax_for_qType(_number(quant_type), symmetric=symmetric)
+    pairs = [[compute_scale_zp(column.min(), column.max(), qmin, qmax, symmetric) for column in block.T] for block in blocks]
+    zeros, scales = (np.array([[pair[i] for pair in row] for row in pairs]) for i in (0, 1))
+    return np.moveaxis(zeros.astype(qmin.dtype), 0, axis), np.moveaxis(scales.astype(weight.dtype), 0, axis)
+
+
 def quantize_nparray(
     qType: Any, arr: Any, scale: Any, zero_point: Any, low: Any = None, high: Any = None  # noqa: N803
 ) -> "np.ndarray[Any, Any]":
@@ -239,14 +254,17 @@ def quantize_data(data: Any, qType: Any, symmetric: bool, reduce_range: bool = F
 
 def quantize_onnx_initializer(
     weight: Any, quant_type: Any, zero_point: Any, scale: Any, axis: Optional[int] = None,
-    quant_weight_name: Optional[str] = None,
+    quant_weight_name: Optional[str] = None, block_size: int = 0,
 ) -> Any:
-    """The integers of an initializer, as an initializer."""
+    """The integers of an initializer, as an initializer; in blocks along an axis if they have a size."""
     import onnx
 
     data = onnx.numpy_helper.to_array(weight)
     name = quant_weight_name or f"{weight.name}{TENSOR_NAME_QUANT_SUFFIX}"
-    if axis is None:
+    if axis is not None and block_size:
+        each = [np.repeat(values, block_size, axis=axis).take(range(data.shape[axis]), axis) for values in (scale, zero_point)]
+        quantized = quantize_nparray(quant_type, data, *each)
+    elif axis is None:
         quantized = quantize_nparray(quant_type, data.ravel(), scale, zero_point)
     else:
         parts = [
@@ -345,26 +363,60 @@ def find_by_key(key: str, entries: Any) -> Any:
 
 def load_model_with_shape_infer(model_path: Any) -> Any:
     """A model from a file, with its shapes inferred."""
-    from .... import model as _model
+    import onnx
+
     from ....errors import ModelError
 
+    path = os.fspath(model_path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{path}: no such model")
+    model = onnx.load(path)
     try:
-        result = _model.preprocess(str(model_path), optimize=False).to_onnx()
-    except FileNotFoundError:
-        raise
+        result = with_shapes(model, path)
     except ModelError:
         # A model that can't be run can still be looked at.
-        import onnx
-
-        result = onnx.shape_inference.infer_shapes(onnx.load(str(model_path)))
+        result = onnx.shape_inference.infer_shapes(model)
     add_infer_metadata(result)
     return result
 
 
-def save_and_reload_model_with_shape_infer(model: Any) -> Any:
+def with_shapes(model: Any, path: Optional[str] = None, **options: Any) -> Any:
+    """A copy of a model (from a file) that tells the types and shapes of all tensors; its nodes are as they were."""
+    import onnx
+
     from .... import model as _model
 
-    result = _model.preprocess(model, optimize=False).to_onnx()
+    inferred = _model.preprocess(path or model, optimize=False, keep_fused=True, **options).to_onnx()
+    result = onnx.ModelProto()
+    result.CopyFrom(model)
+    _add_shapes(result.graph, inferred.graph)
+    return result
+
+
+def _add_shapes(graph: Any, inferred: Any) -> None:
+    known = {info.name: info for info in [*inferred.value_info, *inferred.output]}
+    outputs = {info.name: info for info in graph.output}
+    others = [info for info in graph.value_info if info.name not in known]
+    graph.ClearField("value_info")
+    graph.value_info.extend(others)
+    parts = {name: other for other in inferred.node for name in other.output}
+    for node in graph.node:
+        for name in node.output:
+            if name in known and name in outputs:
+                outputs[name].CopyFrom(known[name])
+            elif name in known:
+                graph.value_info.append(known[name])
+        other = parts.get(node.output[0]) if node.output else None
+        if other is None or other.op_type != node.op_type:
+            continue
+        inner = {attribute.name: attribute.g for attribute in other.attribute}
+        for attribute in node.attribute:
+            if attribute.HasField("g") and attribute.name in inner:
+                _add_shapes(attribute.g, inner[attribute.name])
+
+
+def save_and_reload_model_with_shape_infer(model: Any) -> Any:
+    result = with_shapes(model)
     add_infer_metadata(result)
     return result
 

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from .... import _options, model as _model, quantization as _quantization, table as _table
 from ....errors import Error
 from ..capi.onnxruntime_inference_collection import warn_of_providers
-from .calibrate import CalibrationMethod, TensorsData, load_tensors_data, move_ranges, save_tensors_data
+from .calibrate import CalibrationMethod, TensorsData, chunks, load_tensors_data, move_ranges, save_tensors_data
 from .quant_utils import (  # noqa: F401
     FLOAT8_TYPES, MODEL_SIZE_THRESHOLD, SHORT_NAMES, QuantFormat, QuantizationMode, QuantType)
 from .registry import IntegerOpsRegistry, QLinearOpsRegistry
@@ -82,6 +82,8 @@ _EXTRA = {
     "UseQDQContribOps": "contrib_qdq",
     "BlockSize": "block_size",
     "OpTypesToExcludeOutputQuantization": "op_types_to_exclude_output",
+    # As it was spelled up to 1.13.
+    "OpTypesToExcludeOutputQuantizatioin": "op_types_to_exclude_output",
     "QDQOpTypePerChannelSupportToAxis": "channel_axes",
     "QDQDisableWeightAdjustForInt32Bias": None,
     "ActivationRestrictedAsymmetric": "restricted_asymmetric",
@@ -98,8 +100,10 @@ _EXTRA = {
     "SmoothQuantAlpha": "smooth_quant_alpha",
     "SmoothQuantFolding": "smooth_quant_folding",
 }
-# Types that quantizers of ai.onnx have from opset 21 on.
-_WIDE = {QuantType.QInt16, QuantType.QUInt16, QuantType.QInt4, QuantType.QUInt4}
+# Types that quantizers of ai.onnx have from opset 21 on. A model of 16 bits is raised to it, unless they are those of
+# single tensors.
+_NARROW = {QuantType.QInt4, QuantType.QUInt4}
+_WIDE = {QuantType.QInt16, QuantType.QUInt16} | _NARROW
 
 
 def quant_type(kind: Any) -> Any:
@@ -116,12 +120,27 @@ def _types(kind: Any, argument: str) -> str:
     return SHORT_NAMES[kind]
 
 
+def _check_names(given: Any, argument: str) -> None:
+    """A text, or a list within a tuple by a stray comma, is no list of names."""
+    if given is None:
+        return
+    if isinstance(given, str):
+        raise ValueError(f"{argument} expects a list of names, but got the text '{given}'")
+    for name in given:
+        if not isinstance(name, str):
+            raise ValueError(f"{argument} expects a list of names, but got {given!r}")
+
+
+def _check_kind(value: Any, kind: Any, argument: str) -> None:
+    if not isinstance(value, kind):
+        raise ValueError(f"{argument} expects one of {', '.join(f'{kind.__name__}.{m.name}' for m in kind)}, but got {value!r}")
+
+
 def _nodes(path: Any, given: Optional[Sequence[str]], argument: str, known: List[str]) -> List[str]:
     """Names as expressions that match just them; ORT ignores unknown ones."""
     if given is None:
         return []
-    if isinstance(given, str):
-        raise ValueError(f"{argument} expects a list of names, but got the text '{given}'")
+    _check_names(given, argument)
     result = []
     for name in given:
         if name in known:
@@ -193,6 +212,8 @@ def _method(calibrate_method: CalibrationMethod, extra: Dict[str, Any], float8: 
 
 
 def _check_extra(extra: Optional[Dict[str, Any]]) -> Dict[str, Any]:
+    if extra is not None and not isinstance(extra, dict):
+        raise ValueError(f"extra_options expects a dictionary, but got {extra!r}")
     extra = dict(extra or {})
     for key in extra:
         if key not in _EXTRA:
@@ -269,9 +290,8 @@ def check_static_quant_arguments(quant_format: QuantFormat, activation_type: Qua
 
 def _add_types(keywords: Dict[str, Any], extra: Dict[str, Any], source: "_model.Model", activation_type: Any,
                weight_type: Any) -> None:
-    """Overrides of tensors, and the quantizers of com.microsoft that wide types
-    need before opset 21."""
-    kinds = {quant_type(activation_type), quant_type(weight_type)}
+    """Overrides of tensors, and the quantizers of com.microsoft before opset 21."""
+    kinds = {quant_type(activation_type), quant_type(weight_type)} & _NARROW
     overrides = extra.get("TensorQuantOverrides")
     if overrides:
         given = _overrides(overrides, source, activation_type)
@@ -306,6 +326,9 @@ def quantize_static(
         if calibrate_method != CalibrationMethod.Distribution:
             raise ValueError("Only Distribution calibration method is supported for float quantization.")
     check_static_quant_arguments(quant_format, activation_type, weight_type)
+    _check_kind(quant_format, QuantFormat, "quant_format")
+    _check_kind(calibrate_method, CalibrationMethod, "calibrate_method")
+    _check_names(op_types_to_quantize, "op_types_to_quantize")
     extra = _check_extra(extra_options)
     warn_of_providers(calibration_providers)
     source = _source(model_input)
@@ -328,6 +351,8 @@ def quantize_static(
             return _unchanged(source, model_output, use_external_data_format)
         keywords["op_types_to_quantize"] = wanted
     _add_types(keywords, extra, source, activation_type, weight_type)
+    if extra.get("BlockSize"):
+        _check_blocks(source, keywords.get("op_types_to_quantize"))
     float8 = activation_type == QuantType.QFLOAT8E4M3FN
     if float8 and quant_format != QuantFormat.QDQ:
         raise NotImplementedError("float8 is written in QuantFormat.QDQ only: no runtime has its QOperator form")
@@ -337,14 +362,17 @@ def quantize_static(
         keywords["keep_removable_activations"] = True
     stride = extra.get("CalibStridedMinMax")
     if calibration_cache_path is not None:
-        data = _cached(source, calibration_data_reader, calibrate_method, method, calibration_cache_path, cached)
+        data = _cached(source, calibration_data_reader, calibrate_method, method, calibration_cache_path,
+                       bool(extra.get("SmoothQuant")))
         keywords["table"] = {name: tuple(float(v) for v in entry.range_value) for name, entry in data.items()}
         keywords["partial"] = True
     else:
         _write_augmented(source, calibration_data_reader)
-        if stride and method["method"] == "average":
+        limit = extra.get("CalibMaxIntermediateOutputs")
+        if (stride or limit) and method["method"] == "average":
             constant = extra.get("CalibMovingAverageConstant", 0.01)
-            keywords["table"] = _moved(source, _parts(calibration_data_reader, stride), method, constant)
+            parts = _parts(calibration_data_reader, stride) if stride else chunks(calibration_data_reader, limit)
+            keywords["table"] = _moved(source, parts, method, constant)
             keywords["partial"] = True
         else:
             parts = _parts(calibration_data_reader, stride) if stride else ()
@@ -379,6 +407,19 @@ def _moved(source: "_model.Model", parts: Any, method: Dict[str, Any], constant:
     return ranges
 
 
+def _check_blocks(source: "_model.Model", ops: Optional[Sequence[str]]) -> None:
+    """Blocks are those of matrices."""
+    graph = source.to_onnx().graph
+    ranks = {tensor.name: len(tensor.dims) for tensor in graph.initializer}
+    for node in graph.node:
+        if node.op_type in ("Conv", "ConvTranspose", "Gemm", "MatMul") and (ops is None or node.op_type in ops):
+            rank = ranks.get(node.input[1], 2)
+            if rank != 2:
+                raise NotImplementedError(
+                    f"BlockSize expects weights of rank 2, but '{node.input[1]}' of {node.op_type} '{node.name}' has "
+                    f"rank {rank}; leave it out by op_types_to_quantize")
+
+
 def _write_augmented(source: "_model.Model", reader: Any) -> None:
     """Readers of 1.5 to 1.10 open the augmented model that calibration wrote."""
     for name, value in list(getattr(reader, "__dict__", {}).items()):
@@ -388,13 +429,18 @@ def _write_augmented(source: "_model.Model", reader: Any) -> None:
 
 
 def _cached(source: "_model.Model", reader: Any, method: CalibrationMethod, options: Dict[str, Any], path: Any,
-            exists: bool) -> TensorsData:
+            smooth: bool) -> TensorsData:
     """Ranges from a cache, or computed and kept there."""
-    if exists:
+    if os.path.exists(path):
         data = load_tensors_data(path)
         if data.calibration_method != method:
             raise ValueError(f"{path}: is of method {data.calibration_method.name}, but {method.name} was asked for")
-        return data
+        if data.smooth_quant == smooth:
+            return data
+        told = f"{path}: was made with smooth_quant={data.smooth_quant}, but SmoothQuant is {smooth}"
+        if reader is None:
+            raise ValueError(f"{told}: calibration_data_reader is needed to make it anew")
+        logger.warning("%s: it is made anew", told)
     from .calibrate import TensorData
     import numpy as np
 
@@ -402,7 +448,7 @@ def _cached(source: "_model.Model", reader: Any, method: CalibrationMethod, opti
     data = TensorsData(method, {
         name: TensorData(lowest=np.array(low, np.float32), highest=np.array(high, np.float32))
         for name, (low, high) in table.items()})
-    save_tensors_data(data, path)
+    save_tensors_data(data, path, smooth_quant=smooth)
     return data
 
 
@@ -429,6 +475,7 @@ def quantize_dynamic(
     optimize_model: bool = False, activation_type: QuantType = QuantType.QUInt8,
 ) -> Any:
     """Quantizes weights; scales of activations are taken at run time."""
+    _check_names(op_types_to_quantize, "op_types_to_quantize")
     extra = _check_extra(extra_options)
     source = _source(model_input)
     if optimize_model:
@@ -544,7 +591,8 @@ def get_qdq_config(
         if calibrate_args and key in calibrate_args:
             options[name] = calibrate_args[key]
     opset = next((entry.version for entry in given.opset_import if entry.domain in ("", "ai.onnx")), 0)
-    kinds = {activation_type, weight_type, *TensorQuantOverridesHelper(tensor_quant_overrides or {}).get_quant_types()}
+    kinds = {activation_type, weight_type} & _NARROW
+    kinds |= TensorQuantOverridesHelper(tensor_quant_overrides or {}).get_quant_types()
     if opset < 21 and kinds & _WIDE:
         options["UseQDQContribOps"] = True
     options.update(extra_options or {})

@@ -42,6 +42,10 @@ def quant_pre_process(
         symbolic_shapes=not skip_symbolic_shape,
         auto_merge=auto_merge,
         guess_output_rank=guess_output_rank,
+        # Attention and embeddings have quantized forms.
+        keep_fused=True,
+        # The oldest one whose nodes ONNX Runtime fuses.
+        min_opset=11,
         metadata={"onnx.quant.pre_process": "onnxruntime.quant"},
     )
     if int_max != 2**31 - 1:

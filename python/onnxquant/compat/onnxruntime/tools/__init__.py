@@ -1,0 +1,1 @@
+"""What programs look for below `onnxruntime.tools`."""
