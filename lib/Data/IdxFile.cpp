@@ -1,6 +1,7 @@
 // Files of the form of MNIST's.
 
 #include "OnnxQuant/Data/IdxFile.h"
+#include "OnnxQuant/Support/RunLimits.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
@@ -65,21 +66,10 @@ Expected<IdxFile> IdxFile::open(StringRef path) {
   IdxFile file;
   file.path = path.str();
   std::vector<uint8_t> start;
-  uint64_t size = 0;
-  if (isCompressed(path)) {
-    file.inflated = std::make_shared<std::vector<uint8_t>>();
-    if (!readInflated(path, mostInflated, *file.inflated))
-      return fail(path + ": cannot be inflated");
-    size = file.inflated->size();
-    start.assign(file.inflated->begin(),
-                 file.inflated->begin() +
-                     std::min<uint64_t>(size, longestHeader));
-  } else {
-    if (std::error_code code = sys::fs::file_size(path, size))
-      return fail(path + ": " + code.message());
-    if (!readInflated(path, longestHeader, start))
-      return fail(path + ": cannot be read");
-  }
+  bool compressed = isCompressed(path);
+  StringRef unread = compressed ? "cannot be inflated" : "cannot be read";
+  if (!readInflated(path, longestHeader, start))
+    return fail(path + ": " + unread);
   if (!isHeader(start) || start.size() < 4 + 4 * size_t(start[3]))
     return fail(path + ": is no idx file of bytes");
   file.offset = 4 + 4 * size_t(start[3]);
@@ -89,7 +79,21 @@ Expected<IdxFile> IdxFile::open(StringRef path) {
     if (MulOverflow(total, file.sizes.back(), total))
       return fail(path + ": is truncated");
   }
-  if (static_cast<uint64_t>(total) > size - file.offset)
+  uint64_t end = file.offset + static_cast<uint64_t>(total), size = 0;
+  if (compressed) {
+    uint64_t most = RunLimits::get().memory;
+    if (most > 0 && end > most)
+      return fail(path + ": has images of over " + Twine(most >> 20) +
+                  " MiB, which is all the memory that may be used");
+    // What comes behind the end is left alone, but for its checksum.
+    file.inflated = std::make_shared<std::vector<uint8_t>>();
+    if (!readInflated(path, std::min(mostInflated, end + 1), *file.inflated))
+      return fail(path + ": " + unread);
+    size = file.inflated->size();
+  } else if (std::error_code code = sys::fs::file_size(path, size)) {
+    return fail(path + ": " + code.message());
+  }
+  if (size < end)
     return fail(path + ": is truncated");
   return file;
 }

@@ -401,20 +401,13 @@ openFiles(std::vector<std::string> files, const SourceRequest &request) {
   return std::make_unique<ChainSource>(std::move(parts));
 }
 
-/// Names below a folder, sorted; with `nested`, also in folders within.
-static std::vector<std::string> listFolder(StringRef path, bool nested) {
+/// Names in a folder, sorted.
+static std::vector<std::string> listFolder(StringRef path) {
   std::vector<std::string> names;
   std::error_code code;
-  if (nested) {
-    for (sys::fs::recursive_directory_iterator at(path, code), end;
-         at != end && !code; at.increment(code))
-      if (at->type() != sys::fs::file_type::directory_file)
-        names.push_back(at->path());
-  } else {
-    for (sys::fs::directory_iterator at(path, code), end; at != end && !code;
-         at.increment(code))
-      names.push_back(at->path());
-  }
+  for (sys::fs::directory_iterator at(path, code), end; at != end && !code;
+       at.increment(code))
+    names.push_back(at->path());
   llvm::sort(names);
   return names;
 }
@@ -422,7 +415,7 @@ static std::vector<std::string> listFolder(StringRef path, bool nested) {
 /// test_data_set_2 comes before test_data_set_10.
 static std::vector<std::string> testDataFolders(StringRef path) {
   std::vector<std::pair<int64_t, std::string>> numbered;
-  for (const std::string &name : listFolder(path, /*nested=*/false)) {
+  for (const std::string &name : listFolder(path)) {
     StringRef base = sys::path::filename(name);
     int64_t number;
     if (base.consume_front("test_data_set_") && !base.getAsInteger(10, number))
@@ -457,7 +450,7 @@ openFolder(StringRef path, const SourceRequest &request) {
     return std::make_unique<TestDataSource>(
         std::vector<std::string>{path.str()});
   std::vector<std::string> images, arrays, others;
-  for (std::string &name : listFolder(path, /*nested=*/true)) {
+  for (std::string &name : filesBelow(path)) {
     StringRef extension = sys::path::extension(name);
     bool isArray =
         extension == ".npy" || extension == ".npz" || extension == ".pb";

@@ -1,9 +1,11 @@
 // Maps external data files and checks that they belong to the model.
 
 #include "ExternalData.h"
+#include "OnnxQuant/Support/InputFile.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
+using namespace onnxquant;
 using namespace onnxquant::import;
 
 static Error refuse(StringRef location, const Twine &reason) {
@@ -34,13 +36,14 @@ ExternalData::map(StringRef location) {
       (!inside.starts_with("/") && !realFolder.str().ends_with("/")))
     return refuse(location, "leaves the model's folder by a symbolic link");
 
+  // Opening a pipe would wait for its other end.
+  if (Error error = checkInput(realPath, FileLimits::data))
+    return refuse(location, toString(std::move(error)));
   Expected<sys::fs::file_t> file = sys::fs::openNativeFileForRead(realPath);
   if (!file)
     return refuse(location, "cannot be opened: " + toString(file.takeError()));
   sys::fs::file_status status;
   std::error_code code = sys::fs::status(*file, status);
-  if (!code && status.type() != sys::fs::file_type::regular_file)
-    code = std::make_error_code(std::errc::invalid_argument);
   std::shared_ptr<sys::fs::mapped_file_region> region;
   if (!code && status.getSize() > 0)
     region = std::make_shared<sys::fs::mapped_file_region>(

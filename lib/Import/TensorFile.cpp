@@ -4,6 +4,7 @@
 #include "OnnxQuant/Support/InputFile.h"
 #include "TensorImport.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
@@ -140,11 +141,14 @@ std::optional<TensorPlace> onnxquant::locateTensorProto(StringRef path) {
   }
   unsigned each = elementBytes(place.tensor.type);
   int32_t type = place.tensor.type;
+  int64_t needed = each;
+  bool fits = llvm::all_of(place.tensor.dims, [&](int64_t dim) {
+    return dim >= 0 && !llvm::MulOverflow(needed, dim, needed);
+  });
   // Types of 4 bits, from UINT4 on, are stored in pairs.
   bool isNarrow = type >= 21;
   if (!bytes || each == 0 || isNarrow || !stream.ConsumedEntireMessage() ||
-      llvm::any_of(place.tensor.dims, [](int64_t dim) { return dim < 0; }) ||
-      static_cast<uint64_t>(place.tensor.numElements()) * each != *bytes)
+      !fits || static_cast<uint64_t>(needed) != *bytes)
     return std::nullopt;
   return place;
 }

@@ -1,9 +1,11 @@
 // Input files: ordinary files of a size that makes sense.
 
 #include "OnnxQuant/Support/InputFile.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include <fcntl.h>
+#include <set>
 #include <unistd.h>
 
 using namespace llvm;
@@ -90,4 +92,32 @@ onnxquant::openInputOrStdin(StringRef path, uint64_t most) {
   }
   return std::make_unique<SmallVectorMemoryBuffer>(
       std::move(bytes), "<stdin>", /*RequiresNullTerminator=*/true);
+}
+
+std::vector<std::string> onnxquant::filesBelow(StringRef folder) {
+  using sys::fs::file_type;
+  std::vector<std::string> files;
+  std::set<sys::fs::UniqueID> entered;
+  // Links come last, so that a folder is entered by its own name if it can be.
+  std::set<std::string> folders = {folder.str()}, links;
+  while (!folders.empty() || !links.empty()) {
+    std::set<std::string> &from = folders.empty() ? links : folders;
+    std::string place = std::move(from.extract(from.begin()).value());
+    sys::fs::UniqueID id;
+    if (sys::fs::getUniqueID(place, id) || !entered.insert(id).second)
+      continue;
+    std::error_code code;
+    for (sys::fs::directory_iterator at(place, code), end; at != end && !code;
+         at.increment(code)) {
+      if (at->type() == file_type::directory_file)
+        folders.insert(at->path());
+      else if (at->type() != file_type::regular_file &&
+               sys::fs::is_directory(at->path()))
+        links.insert(at->path());
+      else
+        files.push_back(at->path());
+    }
+  }
+  llvm::sort(files);
+  return files;
 }

@@ -36,6 +36,15 @@ class Images:
 
 def to_array(value: Any, name: str = "") -> "np.ndarray[Any, Any]":
     """A contiguous array; the data isn't copied if it needn't be."""
+    return _contiguous(_as_array(value, name))
+
+
+def _contiguous(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    return np.ascontiguousarray(array).reshape(array.shape)
+
+
+def _as_array(value: Any, name: str = "") -> "np.ndarray[Any, Any]":
+    """An array of numbers as it lies in memory."""
     if not isinstance(value, np.ndarray):
         if hasattr(value, "detach"):
             value = value.detach()
@@ -49,7 +58,7 @@ def to_array(value: Any, name: str = "") -> "np.ndarray[Any, Any]":
     if value.dtype.kind not in "fiub":
         where = f"input '{name}' expects" if name else "a sample expects"
         raise DataError(f"{where} numbers, but got {value.dtype}")
-    return np.ascontiguousarray(value).reshape(value.shape)
+    return value
 
 
 def to_sample(item: Any) -> Sample:
@@ -91,12 +100,13 @@ def paths(data: Any) -> Tuple[List[str], Dict[str, Any]]:
 
 def _rows(array: "np.ndarray[Any, Any]") -> Iterator[Sample]:
     for index in range(array.shape[0]):
-        yield [("", array[index : index + 1])]
+        # Only this one is copied, if it lies in parts: all of them may be more than there is memory.
+        yield [("", _contiguous(array[index : index + 1]))]
 
 
 def _named_rows(arrays: Dict[str, "np.ndarray[Any, Any]"], count: int) -> Iterator[Sample]:
     for index in range(count):
-        yield [(name, array[index : index + 1]) for name, array in arrays.items()]
+        yield [(name, _contiguous(array[index : index + 1])) for name, array in arrays.items()]
 
 
 def _reader(get_next: Callable[[], Any]) -> Iterator[Sample]:
@@ -128,7 +138,7 @@ def samples(data: Any) -> Tuple[Iterator[Sample], int]:
     if callable(data) and not hasattr(data, "__iter__") and not hasattr(data, "__array__"):
         return samples(data())
     if isinstance(data, np.ndarray) or hasattr(data, "__dlpack__") or hasattr(data, "__array__"):
-        array = to_array(data)
+        array = _as_array(data)
         if array.ndim == 0:
             raise DataError("data expects an array whose first axis counts samples, but got a single number")
         return _rows(array), array.shape[0]
@@ -141,7 +151,7 @@ def samples(data: Any) -> Tuple[Iterator[Sample], int]:
 
 
 def _split_arrays(data: Mapping[str, Any]) -> Tuple[Iterator[Sample], int]:
-    arrays = {str(name): to_array(value, str(name)) for name, value in data.items()}
+    arrays = {str(name): _as_array(value, str(name)) for name, value in data.items()}
     if not arrays:
         raise DataError("data is an empty dictionary")
     counts = {name: array.shape[0] if array.ndim else 0 for name, array in arrays.items()}

@@ -33,7 +33,7 @@ class Table(Mapping[str, Range]):
         self._options = options
         self._ranges: Optional[Dict[str, Range]] = None
         if ranges is not None:
-            self._ranges = {str(name): (float(pair[0]), float(pair[1])) for name, pair in ranges.items()}
+            self._ranges = {str(name): _range(str(name), pair) for name, pair in ranges.items()}
 
     def _all(self) -> Dict[str, Range]:
         if self._ranges is None:
@@ -111,6 +111,14 @@ class Table(Mapping[str, Range]):
             f"<tr><td>{html.escape(name)}</td><td>{low:.6g}</td><td>{high:.6g}</td></tr>" for name, (low, high) in self.items()
         )
         return f"<table><tr><th>tensor</th><th>min</th><th>max</th></tr>{rows}</table>"
+
+
+def _range(name: str, pair: Any) -> Range:
+    try:
+        low, high = pair
+        return float(low), float(high)
+    except (TypeError, ValueError):
+        raise ValueError(f"the range of '{name}' expects two numbers, min and max, but got {pair!r}") from None
 
 
 def _restore(statistics: Optional[str], ranges: Optional[Dict[str, Range]], options: Dict[str, Any]) -> Table:

@@ -61,6 +61,20 @@ def test_samples(model, digits, tmp_path):
         assert not os.listdir(tmp_path)
 
 
+def test_samples_in_parts_are_copied_one_by_one(model, digits):
+    """A view of 400 GB and what is behind a transposition."""
+    endless = np.broadcast_to(digits[:1], (1 << 27, 1, 28, 28))
+    assert oq.calibrate(model, endless, limit=2)["image"] == oq.calibrate(model, digits[:1])["image"]
+    turned = np.ascontiguousarray(digits.transpose(0, 1, 3, 2)).transpose(0, 1, 3, 2)
+    assert dict(oq.calibrate(model, {"image": turned})) == dict(oq.calibrate(model, digits))
+
+
+def test_ranges_that_are_none():
+    for pair in ((1,), (1, 2, 3), 5, ("a", "b"), None):
+        with pytest.raises(ValueError, match="range of 'x' expects"):
+            oq.Table({"x": pair})
+
+
 def test_other_widths_are_told(model, digits, caplog):
     oq.calibrate(model, iter([digits[:1].astype(np.float64)]))
     assert "float64 is converted to float32" in caplog.text

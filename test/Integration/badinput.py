@@ -181,6 +181,32 @@ def no_files(folder, tally):
     tally.result("no outputs of such inputs", f"left behind: {left}" if left else None)
 
 
+def endless_data(folder, tally):
+    """Folders whose links lead back or double with each step; a tensor whose size runs over."""
+    place = folder / "endless"
+    place.mkdir()
+    good = good_model(place)
+    steps = [place / f"step{i}" for i in range(30)]
+    for step in steps:
+        step.mkdir()
+    for first, second in zip(steps, steps[1:]):
+        for name in ("a", "b"):
+            (first / name).symlink_to(second)
+    for name in ("back", "again"):
+        (steps[-1] / name).symlink_to(steps[0])
+    numpy.save(steps[-1] / "x.npy", numpy.ones((2, 3), "float32"))
+    command = [harness.ONNXQ, "calibrate", good, "--data", steps[0], "-o", place / "t.json"]
+    outcome = harness.run(command, timeout=SECONDS)
+    problem = None if outcome.status == 0 and b"samples      1:" in outcome.stdout else f"{outcome.ended()}: {outcome.stderr.strip()[:200]}"
+    tally.result("folders with loops of links", problem)
+    outcome = harness.run([harness.ONNXQ, "test", steps[0]], timeout=SECONDS)
+    tally.result("test cases in such folders", outcome.ended() if outcome.timed_out or outcome.status < 0 else None)
+    large = place / "large.pb"
+    large.write_bytes(hostile.tensor("x", (1 << 62, 4), raw_data=b"").SerializeToString())
+    command = [harness.ONNXQ, "calibrate", good, "--data", large, "-o", place / "t.json"]
+    judge_command("a tensor of more bytes than can be counted", command, (large.name,), tally)
+
+
 def deep_texts(folder, tally):
     """Texts nested far deeper than a parser's stack."""
     place = folder / "deep"
@@ -431,6 +457,7 @@ def main():
         bad_models(folder, tally)
         bad_outputs(folder, tally)
         no_files(folder, tally)
+        endless_data(folder, tally)
         deep_texts(folder, tally)
         bytecode(folder, tally)
         cache_entries(folder, tally)

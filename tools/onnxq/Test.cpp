@@ -38,11 +38,9 @@ struct TestOptions {
 /// All folders below `root` that hold a model and data, in order.
 static std::vector<std::string> findCases(StringRef root) {
   std::vector<std::string> cases;
-  std::error_code code;
-  for (sys::fs::recursive_directory_iterator it(root, code), end;
-       it != end && !code; it.increment(code))
-    if (sys::path::filename(it->path()) == "model.onnx")
-      cases.push_back(sys::path::parent_path(it->path()).str());
+  for (const std::string &file : filesBelow(root))
+    if (sys::path::filename(file) == "model.onnx")
+      cases.push_back(sys::path::parent_path(file).str());
   if (sys::fs::exists(root + "/model.onnx"))
     cases.push_back(root.str());
   sort(cases);

@@ -1,6 +1,7 @@
 // Files of the form of MNIST's, plain and compressed.
 
 #include "OnnxQuant/Data/IdxFile.h"
+#include "OnnxQuant/Support/RunLimits.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/raw_ostream.h"
@@ -69,6 +70,18 @@ TEST_F(IdxFileTest, SizesThatOverflowAreRefused) {
   auto file = IdxFile::open(path);
   ASSERT_FALSE(static_cast<bool>(file));
   consumeError(file.takeError());
+}
+
+TEST_F(IdxFileTest, OnlyTheImagesAreInflated) {
+  // Much that follows them isn't read, but damage is noticed.
+  compress(images.str() + std::string(64 << 20, 0));
+  auto file = IdxFile::open(path);
+  ASSERT_TRUE(static_cast<bool>(file));
+  int64_t before = std::exchange(RunLimits::get().memory, 16);
+  file = IdxFile::open(path);
+  RunLimits::get().memory = before;
+  ASSERT_FALSE(static_cast<bool>(file));
+  EXPECT_NE(toString(file.takeError()).find("memory"), std::string::npos);
 }
 
 TEST_F(IdxFileTest, OtherFilesAreNone) {

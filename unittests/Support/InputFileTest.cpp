@@ -35,3 +35,26 @@ TEST(InputFile, RefusesWhatIsNoFile) {
             "12345");
   llvm::sys::fs::remove_directories(folder);
 }
+
+TEST(InputFile, FoldersAreEnteredOnce) {
+  using llvm::sys::fs::create_directory;
+  llvm::SmallString<128> folder;
+  ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("files-below", folder));
+  std::string inner = (folder + "/inner").str();
+  ASSERT_FALSE(create_directory(inner));
+  for (std::string file : {(folder + "/b").str(), inner + "/a"}) {
+    std::error_code code;
+    llvm::raw_fd_ostream(file, code) << "1";
+    ASSERT_FALSE(code);
+  }
+  // Before the folder itself by name, back to the start, and to nothing.
+  ASSERT_FALSE(llvm::sys::fs::create_link("inner", folder + "/again"));
+  ASSERT_FALSE(llvm::sys::fs::create_link("..", inner + "/back"));
+  ASSERT_FALSE(llvm::sys::fs::create_link("nowhere", folder + "/none"));
+  EXPECT_EQ(filesBelow(folder),
+            (std::vector<std::string>{(folder + "/b").str(), inner + "/a",
+                                      (folder + "/none").str()}));
+  EXPECT_EQ(filesBelow((folder + "/missing").str()),
+            std::vector<std::string>());
+  llvm::sys::fs::remove_directories(folder);
+}

@@ -5,6 +5,8 @@
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <string>
+#include <vector>
 
 namespace onnxquant {
 
@@ -36,6 +38,10 @@ openInput(llvm::StringRef path, uint64_t most, bool isText = false);
 /// The same; a path of `-` is standard input.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 openInputOrStdin(llvm::StringRef path, uint64_t most);
+
+/// All that isn't a folder, below a folder and those within, sorted. A folder
+/// that symbolic links lead to again is entered once, whatever they do.
+std::vector<std::string> filesBelow(llvm::StringRef folder);
 
 } // namespace onnxquant
 

@@ -222,6 +222,7 @@ def external_files(folder):
     (here / "data.bin").write_bytes(bytes(16))
     os.symlink(folder / "outside.bin", here / "link.bin")
     os.symlink(folder, here / "up")
+    os.mkfifo(here / "pipe.bin")
 
     def write(name, built):
         path = here / (name.replace(" ", "-") + ".onnx")
@@ -238,6 +239,7 @@ def external_files(folder):
     yield write("negative external offset", external(location="data.bin", offset=-8, length=24))
     yield write("external offset that is no number", external(location="data.bin", offset="five", length=24))
     yield write("external data in a folder", external(location=".", length=24))
+    yield write("external data that is a pipe", external(location="pipe.bin", length=24))
 
 
 # --- depth and blow-up
