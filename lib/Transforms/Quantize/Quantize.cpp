@@ -173,10 +173,9 @@ onnxquant::tensorsToCalibrate(ModuleOp module, const QuantizeOptions &options) {
   if (settings->mode == Mode::QAT || settings->weightOnly)
     return names;
   // Quantization warns of the same.
-  ScopedDiagnosticHandler once(
-      module.getContext(), [](Diagnostic &diagnostic) {
-        return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
-      });
+  ScopedDiagnosticHandler once(module.getContext(), [](Diagnostic &diagnostic) {
+    return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
+  });
   Plan plan(module, *settings);
   if (failed(selectNodes(plan)))
     return failure();
