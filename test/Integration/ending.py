@@ -232,7 +232,8 @@ def jobs(setting, tally):
         "limt: 3": "no option 'limt'; did you mean 'limit'?",
         "compile: {ouput: x.so}": "no option 'ouput'; did you mean 'output'? (of compile)",
         "complie: x": "no option 'complie'; did you mean 'compile'?",
-        "data: {pth: x}": "no option 'pth' of data",
+        "data: {pth: x}": "no option 'pth' of data; did you mean 'path'?",
+        "data: {path: x, limt: 3}": "no option 'limt' of data; did you mean 'limit'?",
         "mode: qdq\nmode: qdq": "gives 'mode' twice",
         "- a": "expects a mapping",
     }.items():

@@ -1,10 +1,12 @@
 // Reads a verb's arguments.
 
 #include "Arguments.h"
+#include "CommandText.h"
 #include "OnnxQuant/Support/NearestName.h"
 #include "OnnxQuant/Support/Numbers.h"
 #include "OnnxQuant/Support/Progress.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -105,19 +107,6 @@ bool Arguments::isGiven(StringRef name) const {
   return any_of(entries, [&](const Entry &entry) {
     return entry.name == name && !entry.values.empty();
   });
-}
-
-/// A word as a shell takes it.
-static std::string quoteForShell(StringRef word) {
-  bool isPlain = !word.empty() && all_of(word, [](char c) {
-    return isAlnum(c) || StringRef("_-./=:,+@%").contains(c);
-  });
-  if (isPlain)
-    return word.str();
-  std::string quoted = "'";
-  for (char c : word)
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 std::string Arguments::repeat(ArrayRef<StringRef> names) const {
@@ -264,7 +253,10 @@ std::optional<int> Arguments::parse(ArrayRef<const char *> arguments) {
     else if (remainder && ++numRest)
       remainder->set(argument);
     else
-      return wrong("unexpected argument '" + argument.str() + "'");
+      return wrong("unexpected argument '" + argument.str() + "'" +
+                   (isGiven("data") && sys::fs::exists(argument)
+                        ? "; a pattern for --data is quoted: --data 'DIR/*.png'"
+                        : ""));
   }
   if (numPositionals < numRequired)
     return wrong("expects " + positionals[numPositionals].name);

@@ -41,6 +41,17 @@ static int complain(llvm::Error error) {
   return BadInput;
 }
 
+/// Random inputs have a size in each dimension.
+static void noteOpenSizes(const std::vector<InputSpec> &specs,
+                          const std::vector<HostTensor> &inputs,
+                          StringRef options) {
+  for (auto [spec, tensor] : llvm::zip(specs, inputs))
+    if (spec.dims && spec.dims != tensor.dims)
+      llvm::errs() << "note: open sizes of input '" << spec.name
+                   << "' are 1 here; give them by " << options << " "
+                   << spec.name << "=SHAPE\n";
+}
+
 /// Compiles the model to a library in `folder`.
 static int compile(StringRef path, const ModelOptions &model,
                    const CompileOptions &options, StringRef library,
@@ -51,16 +62,12 @@ static int compile(StringRef path, const ModelOptions &model,
   OwningOpRef<ModuleOp> module = model.read(path, context.get());
   if (!module)
     return BadInput;
-  // Random inputs have a size in each dimension; so must the code.
   auto specs = describeInputs(*module);
   auto inputs = matchInputs(specs, {}, 0);
   if (!inputs)
     return complain(inputs.takeError());
-  for (auto [spec, tensor] : llvm::zip(specs, *inputs))
-    if (spec.dims && spec.dims != tensor.dims)
-      llvm::errs() << "note: open sizes of input '" << spec.name
-                   << "' are 1 here; give them by --dim or --input-shape "
-                   << spec.name << "=SHAPE\n";
+  noteOpenSizes(specs, *inputs, "--dim or --input-shape");
+  // What inputs have, the code is for.
   ModelOptions shapes;
   shapes.inputShapes = shapesOf(*inputs);
   if (failed(shapes.apply(*module)))
@@ -91,6 +98,7 @@ startRuns(StringRef mode, StringRef library, StringRef folder, double seconds,
     auto made = matchInputs(specs, {}, 0);
     if (!made)
       return made.takeError();
+    noteOpenSizes(specs, *made, "--input-shape");
     inputs = std::move(*made);
   }
   auto runner = findRunner();

@@ -8,6 +8,7 @@
 
 #include "Config.h"
 #include "Arguments.h"
+#include "CommandText.h"
 #include "DataArguments.h"
 #include "OnnxQuant/Support/NearestName.h"
 #include "OnnxQuant/Support/Yaml.h"
@@ -78,14 +79,18 @@ static std::vector<std::string> namesOf(const Declaration &verb) {
   return names;
 }
 
-/// Options of samples are shared by all verbs that read samples.
-static bool isShared(StringRef name) {
+static const std::vector<std::string> &dataNames() {
   static const std::vector<std::string> names = [] {
     DataArguments data;
     return namesOf(
         declarationOf([&](Arguments &arguments) { data.declare(arguments); }));
   }();
-  return name == "quiet" || is_contained(names, name);
+  return names;
+}
+
+/// Options of samples are shared by all verbs that read samples.
+static bool isShared(StringRef name) {
+  return name == "quiet" || is_contained(dataNames(), name);
 }
 
 //===----------------------------------------------------------------------===//
@@ -98,9 +103,12 @@ Error Job::readSections(const YamlValue &root) {
     if (key == "data" && value.kind == YamlValue::Mapping) {
       for (auto [name, setting] : zip(value.keys, value.values)) {
         std::string option = name == "path" ? "data" : name;
-        if (!isShared(option))
-          return fail(path + ": there is no option '" + name +
-                      "' of data; see 'onnxq calibrate --help'");
+        if (!isShared(option)) {
+          std::vector<std::string> names = dataNames();
+          names.push_back("path");
+          return fail(path + ": there is no option '" + name + "' of data" +
+                      suggestName(name, names));
+        }
         common[option] = setting;
       }
       continue;
@@ -279,7 +287,7 @@ int Job::start(const Verb &verb, Settings settings,
       addArguments(option, found->second, texts);
   }
   if (isEchoed && !settings.count("quiet"))
-    errs() << "+ onnxq " << verb.name << " " << join(texts, " ") << "\n";
+    errs() << "+ onnxq " << verb.name << " " << asLine(texts) << "\n";
   std::vector<const char *> all;
   // Those of the command line come first: they are the first positionals.
   all.assign(arguments.begin(), arguments.end());

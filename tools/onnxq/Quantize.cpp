@@ -1,6 +1,7 @@
 // onnxq quantize: a quantized model from a float one.
 
 #include "OnnxQuant/Pipelines/Quantize.h"
+#include "CommandText.h"
 #include "DataArguments.h"
 #include "Models.h"
 #include "OnnxQuant/Budget/Faster.h"
@@ -177,6 +178,8 @@ static std::vector<std::string> nextCommands(const Arguments &parser,
   /// Below this, somebody must look for what went wrong.
   constexpr double poor = 10;
   std::vector<std::string> commands;
+  std::string model = quoteForShell(settings.path),
+              output = quoteForShell(settings.output);
   if (settings.hasData()) {
     std::vector<StringRef> names{"data"};
     for (const auto &option : calibrateOptionTable())
@@ -185,15 +188,14 @@ static std::vector<std::string> nextCommands(const Arguments &parser,
     std::string data = parser.repeat(names);
     bool isPoor = summary.worst() && *summary.worst() < poor;
     commands.push_back(isPoor
-                           ? "onnxq debug " + settings.path + " " +
-                                 settings.output + " " + data
-                           : "onnxq evaluate " + settings.output +
-                                 " --reference " + settings.path + " " + data);
+                           ? "onnxq debug " + model + " " + output + " " + data
+                           : "onnxq evaluate " + output + " --reference " +
+                                 model + " " + data);
   }
   llvm::SmallString<128> library(settings.output);
   llvm::sys::path::replace_extension(library, ".so");
-  commands.push_back("onnxq compile " + settings.output + " -o " +
-                     library.str().str());
+  commands.push_back("onnxq compile " + output + " -o " +
+                     quoteForShell(library));
   return commands;
 }
 

@@ -216,6 +216,14 @@ static std::string sizeText(int64_t bytes) {
 /// How much of the work is done with integers.
 static void printShare(llvm::raw_ostream &os, const QuantizeSummary &summary) {
   const IntegerShare &share = summary.share;
+  const QuantizeReport &report = summary.report;
+  // Codes are multiplied in float.
+  if (report.weights > 0 && report.activations == 0 &&
+      share.integerNodes == 0) {
+    os << "quantized    the weights of " << report.numQuantized() << " node"
+       << (report.numQuantized() == 1 ? "" : "s") << ", nothing else\n";
+    return;
+  }
   os << "int8         ";
   if (share.macs > 0 && share.uncounted == 0) {
     double percent = 100.0 * static_cast<double>(share.integerMacs) /

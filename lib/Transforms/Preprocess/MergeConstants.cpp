@@ -1,7 +1,9 @@
 // Makes one constant of equal ones.
 // Enters: graphs in which initializers are repeated. Leaves: one of each, under
-// the first one's name. Only constants of one block are merged with those of
-// the same block or of one around it. Resources are compared by their bytes.
+// the first one's name. Constants of one block are merged with those of the
+// same block or of one around it. Resources are compared by their bytes; those
+// of branches beside each other (tied weights that were turned in both) move to
+// the graph around both.
 
 #include "OnnxQuant/Dialect/ONNX/ConstantValues.h"
 #include "OnnxQuant/Transforms/Preprocess/Passes.h"
@@ -72,13 +74,26 @@ struct MergeConstants
   }
 
 private:
+  /// Moves a resource to the nearest graph around it that is around `op`, too.
+  static bool moveOut(ConstantOp first, ConstantOp op) {
+    if (!getBlob(getConstant(first.getOutput())))
+      return false;
+    Region *around = first->getParentRegion();
+    while (!around->isAncestor(op->getParentRegion()))
+      around = around->getParentRegion();
+    first->moveBefore(around->findAncestorOpInRegion(*first));
+    return true;
+  }
+
   /// Replaces `op` by an equal constant that it can see.
   bool merge(ConstantOp op, SmallVector<ConstantOp> &candidates) {
     if (isOutput(op.getOutput()))
       return false;
     for (ConstantOp first : candidates) {
-      if (!areEqual(first, op) || isOutput(first.getOutput()) ||
-          !first->getParentRegion()->isAncestor(op->getParentRegion()))
+      if (!areEqual(first, op) || isOutput(first.getOutput()))
+        continue;
+      if (!first->getParentRegion()->isAncestor(op->getParentRegion()) &&
+          !moveOut(first, op))
         continue;
       // Ops between the two keep their order.
       Operation *place = first->getBlock()->findAncestorOpInBlock(*op);

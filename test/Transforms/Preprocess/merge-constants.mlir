@@ -60,6 +60,29 @@ func.func @branches(%c: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
   onnx.Return %y : tensor<2xf32>
 }
 
+// Resources of both branches move in front of them; the else branch's own one
+// stays.
+// CHECK-LABEL: @tied(
+// CHECK: [[W:%.+]] = onnx.Constant {onnx_result_names = ["w"], value = dense_resource<a> : tensor<2xf32>}
+// CHECK-NEXT: "onnx.If"
+// CHECK-NEXT: "onnx.Add"(%arg1, [[W]])
+// CHECK: }, {
+// CHECK-NEXT: [[C:%.+]] = onnx.Constant dense_resource<c>
+// CHECK-NEXT: "onnx.Sum"(%arg1, [[W]], [[C]])
+func.func @tied(%c: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  %r = "onnx.If"(%c) ({
+    %w = onnx.Constant {onnx_result_names = ["w"]} dense_resource<a> : tensor<2xf32>
+    %0 = "onnx.Add"(%x, %w) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %0 : tensor<2xf32>
+  }, {
+    %w = onnx.Constant {onnx_result_names = ["w"]} dense_resource<b> : tensor<2xf32>
+    %v = onnx.Constant dense_resource<c> : tensor<2xf32>
+    %0 = "onnx.Sum"(%x, %w, %v) : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %0 : tensor<2xf32>
+  }) : (tensor<i1>) -> tensor<2xf32>
+  onnx.Return %r : tensor<2xf32>
+}
+
 {-#
   dialect_resources: {
     builtin: {
