@@ -30,6 +30,7 @@ static void checkModel(const esp::Model &model) {
     isRefused(esp::simulate(model, options).takeError());
   }
   isRefused(esp::writeQdq(model, *options.chip).takeError());
+  esp::doubtsOf(model, *options.chip);
 }
 
 bool fuzz::runEspdl(ArrayRef<char> bytes) {

@@ -95,9 +95,8 @@ llvm::Error Quantizer::pool() {
   current.attributes = node->attributes;
   if (!StringRef(node->opType).starts_with("Global")) {
     Window window = windowOf(*node, dimsOf(node->inputs[0]));
-    llvm::erase_if(current.attributes, [](const Attribute &attribute) {
-      return attribute.name == "auto_pad";
-    });
+    if (current.find("auto_pad"))
+      current.setString("auto_pad", "NOTSET");
     current.setInts("strides", window.strides);
     current.setInts("pads", window.pads);
     current.setInt("ceil_mode", node->getInt("ceil_mode", 0));
@@ -337,7 +336,8 @@ llvm::Error Quantizer::image() {
   current.attributes = node->attributes;
   bool isResize = node->opType == "Resize";
   if (isResize && bitsOf(*node) != 8)
-    return fail("has 16 bits; ESP-DL's Resize has 8 only");
+    return fail("has 16 bits; ESP-DL's Resize has 8 only (--int16-nodes gives "
+                "16 to others)");
   int64_t to = exponents[node->outputs[0]];
   StringRef name = node->input(0);
   current.inputs = {

@@ -55,6 +55,25 @@ def check_tables(tally, label, model, even):
         tally.result(f"{label} table of {node.name}", problem)
 
 
+def check_recurrent(tally, label, model):
+    """Recurrent layers are written with what the runtime reads: biases and cells of 16 bits at 2^-9, states of one exponent."""
+    for node in model.nodes:
+        if node.op not in ("GRU", "LSTM"):
+            continue
+        kind = lambda name: model.constants[name].array.dtype if name in model.constants else model.types[name]
+        exponent = lambda name: (model.constants[name].exponents if name in model.constants else model.exponents[name])[0]
+        wide = [name for place, name in enumerate(node.inputs) if name and place in (3, 6)] + node.outputs[2:]
+        states = [name for name in node.outputs[:2] + node.inputs[5:6] if name]
+        problems = [f"{name} is {kind(name)} at {exponent(name)}" for name in wide if (kind(name), exponent(name)) != (np.int16, -9)]
+        if len({(kind(name), exponent(name)) for name in states}) != 1:
+            problems.append(f"states {[(name, exponent(name)) for name in states]}")
+        if node.attributes.get("gate_exponent") != -9 or len(node.outputs) != (3 if node.op == "LSTM" else 2):
+            problems.append(f"{node.attributes}, {node.outputs}")
+        if "activations" in node.attributes or (node.op == "GRU" and node.attributes.get("linear_before_reset") != 1):
+            problems.append(f"{node.attributes}")
+        tally.result(f"{label} form of {node.name}", "; ".join(problems))
+
+
 def written(tally, folder, chip, bits, parts):
     """Cases in one file: its test values are the reference's, and near to what the float model gives."""
     even, packed = chip == "esp32p4", chip != "esp32c3"
@@ -76,6 +95,7 @@ def written(tally, folder, chip, bits, parts):
         return tally.result(label, f"{outcome.ended()}: {outcome.stderr.strip()[-600:]}")
     device = espdl.Model(made)
     check_tables(tally, label, device, even)
+    check_recurrent(tally, label, device)
     inputs = {name: tensor.array for name, tensor in device.test_inputs.items()}
     expected = Reference(device, even, packed).run(inputs)
     real_folder = folder / "real"
