@@ -3,8 +3,8 @@
 // Each batch has its own number of tokens: `seqlens_k` is one less than it. New
 // keys and values follow those of its past, so the cache that leaves is what
 // entered and what is new, gathered from both, and zeros behind that. Heads
-// that share keys are the rows of one product. Quantized caches, sinks and
-// other softmaxes stay as they are.
+// that share keys are the rows of one product, or of one kernel. Quantized
+// caches, sinks and other softmaxes stay as they are.
 
 #include "DecomposeHeads.h"
 #include <cmath>
@@ -167,20 +167,46 @@ static Value isSeen(Parts &parts, Upgrader &upgrader, const Tokens &tokens,
                "near");
 }
 
+/// Keys or values for each query head, [B, N, T, H]: a form that becomes a
+/// kernel which reads them where they are.
+static Value repeat(Parts &parts, const Grouped &grouped, Value x,
+                    StringRef prefix) {
+  auto name = [&](StringRef suffix) { return (prefix + suffix).str(); };
+  int64_t times = grouped.heads / grouped.groups;
+  if (times == 1)
+    return x;
+  Value single = parts.unsqueeze(x, {2}, name("of_group"));
+  Value shape = parts.ints({1, 1, times, 1, 1}, name("of_heads_shape"));
+  Value all = parts("Expand", {single, shape}, name("of_heads"));
+  return parts.reshape(all, {0, grouped.heads, -1, grouped.width},
+                       name("repeated"));
+}
+
 /// softmax(scale * Q * K^T + bias) * V as [B, S, N * H].
 static Value attend(Parts &parts, Upgrader &upgrader, const Node &node,
                     const Grouped &grouped, const Tokens &tokens, Value queries,
                     Value keys, Value values) {
   Type type = floatTypeOf(upgrader, grouped.query);
+  double cap = floatOr(node, "softcap", 0);
+  // Without a kernel for the whole, heads that share keys are rows of one
+  // product.
+  bool hasKernel = type.isF32() && cap <= 0;
+  Value seen = isSeen(parts, upgrader, tokens, keys,
+                      intOr(node, "local_window_size", -1));
+  if (hasKernel) {
+    keys = repeat(parts, grouped, keys, "keys_");
+    values = repeat(parts, grouped, values, "values_");
+  } else {
+    queries = parts.reshape(queries, {0, grouped.groups, -1, grouped.width},
+                            "grouped_queries");
+  }
   Value turned = parts.transpose(keys, {0, 1, 3, 2}, "keys_turned");
-  Value joined = parts.reshape(queries, {0, grouped.groups, -1, grouped.width},
-                               "grouped_queries");
-  Value products = parts("MatMul", {joined, turned}, "");
-  Value scores =
-      parts.reshape(products, {0, grouped.heads, -1, 0}, "scores_by_head");
+  Value scores = parts("MatMul", {queries, turned}, "");
+  if (!hasKernel)
+    scores = parts.reshape(scores, {0, grouped.heads, -1, 0}, "scores_by_head");
   double scale = scaleOr(node, grouped.width);
   scores = parts.mul(scores, parts.scalar(scale, type, "scale"), "scores");
-  if (double cap = floatOr(node, "softcap", 0); cap > 0) {
+  if (cap > 0) {
     Value bound = parts.scalar(cap, type, "cap");
     Value tanh =
         parts("Tanh", {parts("Div", {scores, bound}, "by_cap")}, "bounded");
@@ -191,19 +217,17 @@ static Value attend(Parts &parts, Upgrader &upgrader, const Node &node,
   double lowest = -static_cast<double>(std::numeric_limits<float>::max());
   if (type.isF16())
     lowest = -65504;
-  scores = parts("Where",
-                 {isSeen(parts, upgrader, tokens, keys,
-                         intOr(node, "local_window_size", -1)),
-                  scores, parts.scalar(lowest, type, "lowest")},
+  scores = parts("Where", {seen, scores, parts.scalar(lowest, type, "lowest")},
                  "causal");
   Value weights = parts("Softmax", {scores}, "weights",
                         parts.attribute("axis", int64_t(-1)));
-  weights =
-      parts.reshape(weights, {0, grouped.groups, -1, 0}, "grouped_weights");
-  Value seen = parts("MatMul", {weights, values}, "seen");
-  seen = parts.reshape(seen, {0, grouped.heads, -1, grouped.width},
-                       "seen_by_head");
-  Value together = parts.transpose(seen, {0, 2, 1, 3}, "together");
+  if (!hasKernel)
+    weights =
+        parts.reshape(weights, {0, grouped.groups, -1, 0}, "grouped_weights");
+  Value y = parts("MatMul", {weights, values}, "seen");
+  if (!hasKernel)
+    y = parts.reshape(y, {0, grouped.heads, -1, grouped.width}, "seen_by_head");
+  Value together = parts.transpose(y, {0, 2, 1, 3}, "together");
   return parts.reshape(together, {0, 0, -1}, "joined");
 }
 

@@ -13,6 +13,6 @@ func.func @main_graph(%x: tensor<1x8x9x9xf32>, %w: tensor<4x8x3x3xf32>, %a: tens
   %d = onnx.Constant dense<0.5> : tensor<16x4xf32>
   %2 = "onnx.MatMul"(%a, %d) : (tensor<5x16xf32>, tensor<16x4xf32>) -> tensor<5x4xf32>
   // expected-remark @below {{has no kernel: there is none for this op}}
-  %3 = "onnx.Einsum"(%a, %a) {equation = "ij,kj->ik"} : (tensor<5x16xf32>, tensor<5x16xf32>) -> tensor<5x5xf32>
+  %3 = "onnx.Einsum"(%a, %a) {equation = "ij,kl->ik"} : (tensor<5x16xf32>, tensor<5x16xf32>) -> tensor<5x5xf32>
   onnx.Return %0, %1, %2, %3 : tensor<1x4x7x7xf32>, tensor<5x1xf32>, tensor<5x4xf32>, tensor<5x5xf32>
 }

@@ -4,6 +4,7 @@
 // counted, and told with the reason on request: plain loops are slower.
 
 #include "Attention.h"
+#include "Einsum.h"
 #include "OnnxQuant/Conversion/Passes.h"
 #include "OnnxQuant/Dialect/ONNXQ/Attributes.h"
 #include "RecurrentProducts.h"
@@ -59,6 +60,7 @@ struct ConvertONNXToKernels
     kernels::expandWeights(getOperation(), [&](Operation *op) {
       return hasPattern(op) || kernels::isRecurrent(op);
     });
+    kernels::expandEinsums(getOperation());
     numKernels += kernels::fuseAttention(getOperation());
     kernels::projectRecurrent(getOperation());
     // One kernel per op: no folding, which would look at large constants.

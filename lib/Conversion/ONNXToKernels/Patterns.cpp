@@ -16,12 +16,12 @@ using namespace onnxquant::kernels;
 // Ops around kernels
 //===----------------------------------------------------------------------===//
 
-static Value makeNode(ImplicitLocOpBuilder &b, Operation *node, StringRef name,
-                      Value operand, Type type,
-                      ArrayRef<NamedAttribute> attrs) {
-  OperationState state(b.getLoc(), name, operand, type, attrs);
-  if (Attribute node_name = node->getAttr(onnx::nodeNameAttr))
-    state.addAttribute(onnx::nodeNameAttr, node_name);
+Value kernels::makeOp(ImplicitLocOpBuilder &b, Operation *node, StringRef name,
+                      ValueRange operands, Type type,
+                      ArrayRef<NamedAttribute> attributes) {
+  OperationState state(b.getLoc(), name, operands, type, attributes);
+  if (Attribute given = node->getAttr(onnx::nodeNameAttr))
+    state.addAttribute(onnx::nodeNameAttr, given);
   return b.create(state)->getResult(0);
 }
 
@@ -31,9 +31,9 @@ Value kernels::makeTranspose(ImplicitLocOpBuilder &b, Operation *node,
   SmallVector<int64_t> shape;
   for (int64_t axis : perm)
     shape.push_back(type.getDimSize(axis));
-  return makeNode(b, node, onnx::TransposeOp::getOperationName(), value,
-                  RankedTensorType::get(shape, type.getElementType()),
-                  b.getNamedAttr("perm", b.getI64ArrayAttr(perm)));
+  return makeOp(b, node, onnx::TransposeOp::getOperationName(), value,
+                RankedTensorType::get(shape, type.getElementType()),
+                b.getNamedAttr("perm", b.getI64ArrayAttr(perm)));
 }
 
 Value kernels::makeCast(ImplicitLocOpBuilder &b, Operation *node, Value value,
@@ -41,9 +41,9 @@ Value kernels::makeCast(ImplicitLocOpBuilder &b, Operation *node, Value value,
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getElementType() == element)
     return value;
-  return makeNode(b, node, onnx::CastOp::getOperationName(), value,
-                  type.clone(element),
-                  b.getNamedAttr("to", TypeAttr::get(element)));
+  return makeOp(b, node, onnx::CastOp::getOperationName(), value,
+                type.clone(element),
+                b.getNamedAttr("to", TypeAttr::get(element)));
 }
 
 Value kernels::toChannelsLast(ImplicitLocOpBuilder &b, Operation *node,

@@ -73,6 +73,10 @@ std::vector<char> permuteElements(const RawElements &raw,
 //===----------------------------------------------------------------------===//
 
 /// Ops of the `onnx` dialect that take the node's name along.
+mlir::Value makeOp(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
+                   llvm::StringRef name, mlir::ValueRange operands,
+                   mlir::Type type,
+                   llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
 mlir::Value makeTranspose(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,
                           mlir::Value value, llvm::ArrayRef<int64_t> perm);
 mlir::Value makeCast(mlir::ImplicitLocOpBuilder &b, mlir::Operation *node,

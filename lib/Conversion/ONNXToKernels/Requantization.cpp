@@ -42,14 +42,6 @@ static Value materialize(ImplicitLocOpBuilder &b, const Factor &factor) {
                             b.getF32Type(), *factor.values, "factor");
 }
 
-static Value makeOp(ImplicitLocOpBuilder &b, Operation *node, StringRef name,
-                    ValueRange operands, Type type) {
-  OperationState state(b.getLoc(), name, operands, type);
-  if (Attribute nodeName = node->getAttr(onnx::nodeNameAttr))
-    state.addAttribute(onnx::nodeNameAttr, nodeName);
-  return b.create(state)->getResult(0);
-}
-
 /// Two factors combined: now, or by an op of this name.
 static Factor combine(ImplicitLocOpBuilder &b, Operation *node, const Factor &x,
                       const Factor &y, StringRef name,
