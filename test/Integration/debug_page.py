@@ -8,7 +8,8 @@ import shutil
 import numpy as np
 from onnx import helper
 
-from debug import debug, f32, first, main, network, onnxq, page_data, qdq, save
+from debug import main, qdq
+from support.debug_models import debug, f32, first, network, onnxq, page_data, save
 from support.harness import run
 
 
