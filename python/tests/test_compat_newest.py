@@ -345,6 +345,16 @@ def test_arguments_of_other_kinds():
         quantize_dynamic("float.onnx", "q.onnx", op_types_to_quantize="MatMul")
 
 
+def test_what_the_runner_is_not_given(monkeypatch):
+    from onnxquant.compat import __main__ as runner
+
+    for arguments, message in ((["nowhere.py"], "nowhere.py: no such script"),
+                               (["-m", "onnxruntime.nothing"], "no module onnxruntime.nothing")):
+        monkeypatch.setattr("sys.argv", ["compat", "--force", *arguments])
+        with pytest.raises(SystemExit, match=message):
+            runner.main()
+
+
 def test_files_that_cannot_be_written():
     with pytest.raises(FileNotFoundError) as error:
         oq.load(digits_model()).save("nowhere/m.onnx")
