@@ -51,6 +51,8 @@ def test_16_bits_raise_the_opset():
             "UseQDQContribOps"]
         quantize_static("float.onnx", "q.onnx", Reader([{"x": x}]), extra_options={"TensorQuantOverrides": overrides})
         assert opset("q.onnx") == 20 and {node.domain for node in quantizers("q.onnx")} == {MS}
+        # ONNX Runtime's own know no blocks.
+        assert not any(node.attribute for node in quantizers("q.onnx"))
 
 
 def test_what_initializers_and_quantizers_say():
