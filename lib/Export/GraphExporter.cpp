@@ -296,7 +296,8 @@ void GraphExporter::nameResults(Block &block) {
   }
 }
 
-/// What quantizers mean anyway isn't said; one scale has no axis.
+/// What quantizers mean anyway isn't said: those of com.microsoft know no
+/// blocks in ONNX Runtime, and one scale has no axis.
 static void leaveOutDefaults(Node &node) {
   if (node.opType != "QuantizeLinear" && node.opType != "DequantizeLinear")
     return;
@@ -341,7 +342,6 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
     Node out;
     if (node && node.getOnnxDomain().empty()) {
       out = downgrade(&op, opset);
-      leaveOutDefaults(out);
     } else {
       out.op = &op;
       out.opType = node ? node.getOnnxOpType().str()
@@ -355,6 +355,7 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
             isRequired(&op, attribute.getName()))
           out.attributes.push_back(attribute);
     }
+    leaveOutDefaults(out);
     for (Value operand : out.operands)
       if (operand)
         used.insert(operand);

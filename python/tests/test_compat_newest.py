@@ -51,6 +51,8 @@ def test_16_bits_raise_the_opset():
             "UseQDQContribOps"]
         quantize_static("float.onnx", "q.onnx", Reader([{"x": x}]), extra_options={"TensorQuantOverrides": overrides})
         assert opset("q.onnx") == 20 and {node.domain for node in quantizers("q.onnx")} == {MS}
+        # ONNX Runtime's own know no blocks.
+        assert not any(node.attribute for node in quantizers("q.onnx"))
 
 
 def test_what_initializers_and_quantizers_say():
@@ -196,6 +198,63 @@ def test_shapes_leave_nodes_alone(monkeypatch, capsys):
     assert "QAttention" in [node.op_type for node in onnx.load("q.onnx").graph.node]
 
 
+def test_tables_of_dynamic_models():
+    """Gather takes rows of bytes, which a product reads as they are."""
+    body = [helper.make_node("Gather", ["emb", "ids"], ["e"], "rows"),
+            helper.make_node("MatMul", ["e", "w"], ["m"], "product"), helper.make_node("Add", ["e", "m"], ["y"], "sum")]
+    tables = [tensor("emb", 40, 8), tensor("w", 8, 8)]
+    ids = helper.make_tensor_value_info("ids", 7, [3])
+    result = helper.make_tensor_value_info("y", 1, [3, 8])
+    numbers = numpy_helper.to_array(tables[0])
+    at = np.array([3, 39, 3])
+
+    def check(graph, feeds):
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+        model.ir_version = 7
+        onnx.save(model, "float.onnx")
+        quantize_dynamic("float.onnx", "q.onnx", per_channel=True, extra_options={"EnableSubgraph": True})
+        known = constants("q.onnx")
+        assert known["emb_quantized"].dtype == np.uint8 and "emb" not in known
+        assert known["emb_scale"] == np.float32((np.float64(numbers.max()) - numbers.min()) / 255)
+        found, right = (onnxruntime.InferenceSession(name).run(None, feeds)[0] for name in ("q.onnx", "float.onnx"))
+        assert np.abs(found - right).max() < 0.1
+        return onnx.load("q.onnx").graph.node
+
+    written = check(helper.make_graph(body, "g", [ids], [result], tables), {"ids": at})
+    assert [(node.op_type, node.output[0]) for node in written] == [
+        ("Gather", "e_quantized"), ("DequantizeLinear", "e"), ("Mul", "product_quant_scales_mul:0"),
+        ("MatMulInteger", "m_output_quantized"), ("Cast", "m_output_quantized_cast_output"), ("Mul", "m"), ("Add", "y")]
+    # A table that another node reads whole stays, and so does one that isn't asked for.
+    for more, kinds in (([helper.make_node("Neg", ["emb"], ["n"], "negative")], None), ([], ["MatMul"])):
+        outputs = [result] + [helper.make_tensor_value_info("n", 1, [40, 8])] * len(more)
+        model = helper.make_model(helper.make_graph(body + more, "g", [ids], outputs, tables))
+        onnx.save(model, "float.onnx")
+        quantize_dynamic("float.onnx", "p.onnx", op_types_to_quantize=kinds)
+        assert "emb" in constants("p.onnx") and "emb_quantized" not in constants("p.onnx")
+    # Branches share the table of the graph around them.
+    branches = [helper.make_graph(
+        [helper.make_node("Gather", ["emb", "ids"], [f"e{i}"], f"rows{i}"),
+         helper.make_node("MatMul", [f"e{i}", "w"], [f"y{i}"], f"product{i}")], f"b{i}", [],
+        [helper.make_tensor_value_info(f"y{i}", 1, [3, 8])]) for i in range(2)]
+    choice = helper.make_node("If", ["c"], ["y"], "if", then_branch=branches[0], else_branch=branches[1])
+    c = helper.make_tensor_value_info("c", 9, [])
+    written = check(helper.make_graph([choice], "g", [c, ids], [result], tables), {"ids": at, "c": np.array(True)})
+    assert {"emb_zero_point", "w_scale", "w_zero_point"} <= set(constants("q.onnx"))
+    for attribute in written[0].attribute:
+        assert "Gather" in [node.op_type for node in attribute.g.node]
+        assert not attribute.g.initializer
+
+
+@pytest.mark.parametrize("per_channel", [False, True])
+def test_names_of_recurrent_weights(per_channel):
+    lstm = helper.make_node("LSTM", ["x", "w", "r", "b"], ["y"], "lstm", hidden_size=8)
+    onnx.save(make_model([lstm], [("x", [3, 1, 4])], [("y", [3, 1, 1, 8])],
+                         [tensor("w", 1, 32, 4), tensor("r", 1, 32, 8), tensor("b", 1, 64)]), "float.onnx")
+    quantize_dynamic("float.onnx", "q.onnx", per_channel=per_channel)
+    assert nodes("q.onnx")[0] == ("DynamicQuantizeLSTM", "lstm_quant", [
+        "x", "w_quantized", "r_quantized", "b", "", "", "", "", "w_scale", "w_zero_point", "r_scale", "r_zero_point"], ["y"])
+
+
 def test_gemm_as_product():
     from onnxruntime.quantization.onnx_model import ONNXModel
 
@@ -286,6 +345,16 @@ def test_arguments_of_other_kinds():
             quantize_static("float.onnx", "q.onnx", Reader([{"x": x}]), **given)
     with pytest.raises(ValueError, match="op_types_to_quantize expects"):
         quantize_dynamic("float.onnx", "q.onnx", op_types_to_quantize="MatMul")
+
+
+def test_what_the_runner_is_not_given(monkeypatch):
+    from onnxquant.compat import __main__ as runner
+
+    for arguments, message in ((["nowhere.py"], "nowhere.py: no such script"),
+                               (["-m", "onnxruntime.nothing"], "no module onnxruntime.nothing")):
+        monkeypatch.setattr("sys.argv", ["compat", "--force", *arguments])
+        with pytest.raises(SystemExit, match=message):
+            runner.main()
 
 
 def test_files_that_cannot_be_written():

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import onnx
 import pytest
-from conftest import digits_model
+from conftest import digits_model, make_model, tensor
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "test" / "Integration"))
 
@@ -20,7 +20,8 @@ assert compat
 
 def test_files_load_and_agree(tmp_path, digits, monkeypatch):
     monkeypatch.setenv("ONNXQUANT_BUILD", str(pathlib.Path(__file__).resolve().parents[2] / "build"))
-    ort = pytest.importorskip("ort")
+    from support import ort
+
     if not ort.available():
         pytest.skip("ONNX Runtime isn't there")
     import onnxquant as oq
@@ -49,3 +50,44 @@ def test_files_load_and_agree(tmp_path, digits, monkeypatch):
         assert "arrays" in result, (path.name, result)
         np.testing.assert_allclose(oq.compile(str(path))(samples[0]["image"]), result["arrays"][0], atol=0.05,
                                    err_msg=path.name)
+
+
+def test_newer_files_load_and_agree(tmp_path, monkeypatch):
+    """16 and 4 bits of opset 21, tables of bytes, and weights of bitsandbytes."""
+    monkeypatch.setenv("ONNXQUANT_BUILD", str(pathlib.Path(__file__).resolve().parents[2] / "build"))
+    from onnx import helper
+    from support import ort
+
+    if not ort.available():
+        pytest.skip("ONNX Runtime isn't there")
+    import onnxquant as oq
+    from onnxquant.compat.onnxruntime.quantization.matmul_bnb4_quantizer import MatMulBnb4Quantizer
+
+    random = np.random.default_rng(0)
+    product = make_model([helper.make_node("MatMul", ["x", "w"], ["y"], "product")], [("x", [2, 64])], [("y", [2, 32])],
+                         [tensor("w", 64, 32)])
+    sample = {"x": random.normal(size=(2, 64)).astype(np.float32)}
+    runs = []
+    for name, activation, weight in (("wide", QuantType.QUInt16, QuantType.QInt8), ("narrow", QuantType.QUInt16, QuantType.QInt4)):
+        quantize_static(product, tmp_path / f"{name}.onnx", iter([sample]), activation_type=activation, weight_type=weight,
+                        per_channel=True)
+        runs.append((tmp_path / f"{name}.onnx", sample))
+    for kind in (0, 1):
+        quantizer = MatMulBnb4Quantizer(product, kind, 16)
+        quantizer.process()
+        quantizer.model.save_model_to_file(tmp_path / f"bnb{kind}.onnx")
+        runs.append((tmp_path / f"bnb{kind}.onnx", sample))
+    nodes = [helper.make_node("Gather", ["emb", "ids"], ["e"], "rows"),
+             helper.make_node("MatMul", ["e", "w"], ["m"], "product"), helper.make_node("Add", ["e", "m"], ["y"], "sum")]
+    table = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("ids", 7, [3])],
+                              [helper.make_tensor_value_info("y", 1, [3, 8])], [tensor("emb", 40, 8), tensor("w", 8, 8)])
+    for per_channel in (False, True):
+        model = helper.make_model(table, opset_imports=[helper.make_opsetid("", 13)])
+        model.ir_version = 7
+        path = tmp_path / f"table{per_channel}.onnx"
+        quantize_dynamic(model, path, per_channel=per_channel)
+        runs.append((path, {"ids": np.array([3, 39, 3])}))
+    for (path, feeds), result in zip(runs, ort.outputs_of(tmp_path, runs, level="disabled")):
+        assert "arrays" in result, (path.name, result)
+        mine = oq.compile(str(path)).run(feeds)["y"]
+        np.testing.assert_allclose(mine, result["arrays"][0], atol=1e-3, rtol=1e-3, err_msg=path.name)

@@ -34,6 +34,8 @@ private:
   Plan &plan;
   OpBuilder builder;
   Location loc = UnknownLoc::get(plan.module.getContext());
+  /// What stands for zero points of channels that are equal.
+  llvm::DenseMap<Value, Value> singles;
 };
 
 } // namespace
@@ -65,9 +67,22 @@ Value IntegerFolder::singleZeroPoint(Value zeroPoint, StringRef name) {
   auto numbers = constant ? numbersOf(zeroPoint) : std::nullopt;
   if (!numbers || numbers->size() <= 1 || !llvm::all_equal(*numbers))
     return zeroPoint;
-  return createConstant(builder, loc, (name + "_zero_point").str(),
-                        ArrayRef<int64_t>{static_cast<int64_t>((*numbers)[0])},
-                        {}, constant.getElementType());
+  auto create = [&](StringRef text) {
+    return createConstant(
+        builder, loc, text,
+        ArrayRef<int64_t>{static_cast<int64_t>((*numbers)[0])}, {},
+        constant.getElementType());
+  };
+  if (!plan.settings.isCompatible())
+    return create((name + "_zero_point").str());
+  // It takes the other's place.
+  Value &single = singles[zeroPoint];
+  if (!single) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(zeroPoint);
+    single = create(tensorName(zeroPoint));
+  }
+  return single;
 }
 
 /// Signed constants as unsigned ones, 128 more.

@@ -212,10 +212,11 @@ llvm::LogicalResult adjustBiases(Plan &plan);
 void insertQuantizers(Plan &plan);
 /// Stores tables that rows are taken of as bytes.
 void storeEmbeddings(Plan &plan);
-/// Whether a node is an EmbedLayerNormalization that becomes a quantized one.
+/// Whether a node is an EmbedLayerNormalization, or where ONNX Runtime's tool
+/// is followed a Gather of a constant, whose tables become bytes.
 bool isEmbedding(const Settings &settings, mlir::Operation *op);
 /// Why it doesn't; empty if it does.
-std::string obstacleOfEmbedding(mlir::Operation *op);
+std::string obstacleOfEmbedding(const Settings &settings, mlir::Operation *op);
 /// Gives selected ones 8-bit tables.
 void quantizeEmbeddings(Plan &plan);
 /// Replaces float ops between dequantizers and quantizers by QLinear ops.

@@ -320,11 +320,11 @@ LogicalResult quantize::selectNodes(Plan &plan) {
       node.reason = "it decides sizes, which rounding would change";
     else if (settings.isCompatible() && !node.plain && !node.embeds)
       node.reason = leftByOnnxRuntime(settings, opTypeOf(node.op));
-    if (op && node.reason.empty())
+    if (op && !node.embeds && node.reason.empty())
       node.reason = settings.weightOnly ? obstacleToCodes(plan, op)
                                         : obstacleOf(plan, op);
     if (node.embeds && node.reason.empty())
-      node.reason = obstacleOfEmbedding(node.op);
+      node.reason = obstacleOfEmbedding(settings, node.op);
     node.selected = node.reason.empty();
   }
   if (failed(checkUsed(plan, "nodes-to-quantize", chosen)) ||

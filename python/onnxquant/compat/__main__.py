@@ -4,11 +4,20 @@
     python -m onnxquant.compat -m onnxruntime.quantization.preprocess [arguments]
 """
 
+import importlib.util
 import os
 import runpy
 import sys
 
 from . import install, install_esp, install_legacy
+
+
+def _is_missing(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is None
+    except ModuleNotFoundError as error:
+        # Something else that the module's package imports may be missing.
+        return module == error.name or module.startswith(f"{error.name}.")
 
 
 def main() -> None:
@@ -36,8 +45,12 @@ def main() -> None:
             sys.exit("-m expects a module")
         sys.argv = arguments[1:]
         sys.path.insert(0, os.getcwd())
+        if _is_missing(arguments[1]):
+            sys.exit(f"onnxquant.compat: there is no module {arguments[1]}")
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         return
+    if not os.path.exists(arguments[0]):
+        sys.exit(f"onnxquant.compat: {arguments[0]}: no such script")
     sys.argv = arguments
     sys.path.insert(0, os.path.dirname(os.path.abspath(arguments[0])))
     runpy.run_path(arguments[0], run_name="__main__")

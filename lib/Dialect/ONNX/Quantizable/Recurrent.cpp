@@ -37,6 +37,17 @@ struct LSTMModel : public RecurrentBase<LSTMModel, LSTMOp> {
 
 } // namespace
 
+/// A constant in the place of another, with its name.
+static Value replacement(OpBuilder &builder, Operation *op, Value value,
+                         DenseElementsAttr elements) {
+  OperationState state(op->getLoc(), ConstantOp::getOperationName());
+  state.addTypes(elements.getType());
+  state.addAttribute("value", elements);
+  if (Attribute names = value.getDefiningOp()->getAttr(resultNamesAttr))
+    state.addAttribute(resultNamesAttr, names);
+  return builder.create(state)->getResult(0);
+}
+
 /// The last two dimensions of a constant of 8-bit numbers exchanged.
 static FailureOr<Value> transposeGates(OpBuilder &builder, Operation *op,
                                        Value value) {
@@ -57,11 +68,8 @@ static FailureOr<Value> transposeGates(OpBuilder &builder, Operation *op,
             static_cast<char>((*numbers)[(d * rows + i) * columns + j]);
   auto result =
       RankedTensorType::get({count, columns, rows}, type.getElementType());
-  OperationState state(op->getLoc(), ConstantOp::getOperationName());
-  state.addTypes(result);
-  state.addAttribute("value",
+  return replacement(builder, op, value,
                      DenseElementsAttr::getFromRawBuffer(result, bytes));
-  return builder.create(state)->getResult(0);
 }
 
 /// A parameter repeated for each direction: [directions], or
@@ -78,10 +86,7 @@ static FailureOr<Value> repeat(OpBuilder &builder, Operation *op, Value value,
   for (int64_t d = 0; d < directions; ++d)
     llvm::append_range(numbers, elements.getValues<Attribute>());
   auto type = RankedTensorType::get(shape, elements.getElementType());
-  OperationState state(op->getLoc(), ConstantOp::getOperationName());
-  state.addTypes(type);
-  state.addAttribute("value", DenseElementsAttr::get(type, numbers));
-  return builder.create(state)->getResult(0);
+  return replacement(builder, op, value, DenseElementsAttr::get(type, numbers));
 }
 
 FailureOr<Operation *>

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import itertools
 import json
 import os
 import uuid
@@ -372,8 +371,7 @@ def _tensor_data(low: Any, high: Any, symmetric: bool) -> TensorData:
 def chunks(reader: Any, size: int) -> Iterator[List[Any]]:
     """A reader's samples, some at a time."""
     part: List[Any] = []
-    while True:
-        item = reader.get_next()
+    for item in iter(reader.get_next, None) if hasattr(reader, "get_next") else reader:
         if not item:
             break
         part.append(item)
@@ -457,9 +455,9 @@ class MinMaxCalibrater(CalibraterBase):
         """Statistics have no averages of channels: those of one sample after the other are taken."""
         sums: Dict[str, Any] = {}
         count = 0
-        for sample in itertools.chain.from_iterable(chunks(samples, 1)) if hasattr(samples, "get_next") else samples:
+        for sample in chunks(samples, 1):
             self._result = None
-            super().collect_data([sample])
+            super().collect_data(sample)
             for name, pair in _channels(self._table()).items():
                 sums[name] = sums.get(name, 0) + np.array(pair)
             count += 1
