@@ -7,9 +7,9 @@ mnist: ESP-DL's own example, all 10,000 images of the test set; exponents come f
 published: ESP-DL's MobileNet v2 with the weights of its .espdl file (ONNXQUANT_ESP_DATA names the folder of
 models/s3_mobilenet_v2.espdl), which are on the grid of its chip already.
 
-dB are of the outputs: exponents come from one half of the samples, the figures from the other. Three ways each: by
-esp-ppq's rules (KL, percentiles of weights per tensor on the esp32s3, per channel on the esp32p4), then with channels
-scaled by powers of two and biases corrected, then with a fifth of the multiplications in 16 bits.
+dB are of the outputs: exponents come from one set of samples, the figures from as many others. Four ways each: by
+esp-ppq's rules (KL, percentiles of weights per tensor on the esp32s3, per channel on the esp32p4), with biases
+corrected, then with channels scaled by powers of two, too, then with a fifth of the multiplications in 16 bits.
 """
 
 import argparse
@@ -28,6 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "test" / "Inputs" / "esp" / "old" / "mnist_model_example.onnx"
 KINDS = {
     "esp-ppq's rules": [],
+    "biases corrected": ["--bias-correction"],
     "scaled, corrected": ["--scale-channels", "--bias-correction"],
     "and 20% in int16": ["--scale-channels", "--bias-correction", "--min-sqnr", "60", "--max-int16", "20%"],
 }
