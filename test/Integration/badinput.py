@@ -349,7 +349,7 @@ def little_memory(folder, tally):
     made = {"q.onnx": ["quantize"], "t.json": ["calibrate"], "m.espdl": ["esp", "quantize", "--chip", "esp32s3", "--test-values"]}
     for name, verb in made.items():
         outcome = harness.run([harness.ONNXQ, *verb, *given, "-o", place / name])
-        tally.result(f"{name} with enough memory", None if outcome.status == 0 else outcome.stderr.strip()[:200])
+        tally.expect(f"{name} with enough memory", outcome.status == 0, outcome.stderr.strip()[:200])
     for megabytes in (356, 390, 488):
         limit = megabytes << 20
         judge("a small compile", ["compile", small, "-o", "s.o"], limit)
@@ -403,7 +403,7 @@ def unbounded(folder, tally):
     start = hostile.tensor("x", (1,), raw_data=bytes(4))
     path.write_bytes(hostile.model([loop], [], one[1], [trips, yes, start]).SerializeToString())
     outcome = harness.run([onnxq, "preprocess", path, "-o", place / "p.onnx"], timeout=SECONDS)
-    tally.result("preprocess of an endless Loop", None if outcome.status == 0 else outcome.ended())
+    tally.expect("preprocess of an endless Loop", outcome.status == 0, outcome.ended())
 
     side = 1 << 20
     big = [hostile.info("x", (side, 1)), hostile.info("w", (1, side))], [hostile.info("y", (side, side))]

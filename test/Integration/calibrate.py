@@ -50,7 +50,7 @@ class Suite:
         return out
 
     def expect(self, name, condition, problem):
-        self.tally.result(name, None if condition else problem)
+        self.tally.expect(name, condition, problem)
 
     def refused(self, name, model, options, words, status=1):
         outcome, out = self.calibrate(model, *options)

@@ -35,7 +35,7 @@ class Suite:
         return self.folder / f"{self.number}{suffix}"
 
     def expect(self, name, condition, problem):
-        self.tally.result(name, None if condition else str(problem)[:400])
+        self.tally.expect(name, condition, str(problem)[:400])
 
     def run(self, *command):
         return harness.run([harness.ONNXQ, *command])

@@ -180,13 +180,13 @@ def terminals(setting, tally):
     large = setting.folder / "cases" / "one" / "model.onnx"
     status, text = on_terminal([harness.ONNXQ, "compile", large, "-o", "p.so"], setting.environment, setting.folder)
     phases = [phase for phase in ("preparing the graph ...", "choosing kernels ...", "generating code ...") if phase in text]
-    tally.result("compile shows phases", None if status == 0 and phases and "wrote p.so (" in text else text[-400:])
+    tally.expect("compile shows phases", status == 0 and phases and "wrote p.so (" in text, text[-400:])
     status, text = on_terminal([harness.ONNXQ, "compile", large, "-o", "p.so", "--quiet"], setting.environment, setting.folder)
-    tally.result("quiet is quiet", None if status == 0 and not text else text)
+    tally.expect("quiet is quiet", status == 0 and not text, text)
     (setting.folder / "p.so").unlink()
     status, text = on_terminal([harness.ONNXQ, "evaluate", large, "--reference", setting.model, "--data", setting.few], setting.environment,
                                setting.folder)
-    tally.result("evaluate tells compiling", None if "compiling ..." in text and ", 0 samples/s" not in text else text[-400:])
+    tally.expect("evaluate tells compiling", "compiling ..." in text and ", 0 samples/s" not in text, text[-400:])
     status, text = on_terminal([harness.OPT, setting.model], setting.environment, setting.folder)
     tally.result("weights are elided", None if status == 0 and len(text) < 20000 and "dense_resource<" in text and '"0x' not in text else
                  f"{status}, {len(text)} characters: {text[:300]}")
@@ -224,10 +224,10 @@ def jobs(setting, tally):
     for metric in ("sqnr", "[cosine]"):
         config.write_text(JOB.replace("  json: true", f"  json: true\n  metric: {metric}").split("bench:")[0])
         done = setting.run("quantize", "--config", config)
-        tally.result(f"a job that measures {metric}", None if "--reference=m.onnx" in done.stderr else done.stderr[-400:])
+        tally.expect(f"a job that measures {metric}", "--reference=m.onnx" in done.stderr, done.stderr[-400:])
     # The command line wins.
     done = setting.run("quantize", "--config", config, "-o", "other.onnx", "--limit", "2")
-    tally.result("the command line wins", None if "--limit" not in done.stderr.splitlines()[0] and (setting.folder / "other.onnx").exists() else done.stderr)
+    tally.expect("the command line wins", "--limit" not in done.stderr.splitlines()[0] and (setting.folder / "other.onnx").exists(), done.stderr)
     for wrong, words in {
         "limt: 3": "no option 'limt'; did you mean 'limit'?",
         "compile: {ouput: x.so}": "no option 'ouput'; did you mean 'output'? (of compile)",
@@ -239,10 +239,10 @@ def jobs(setting, tally):
     }.items():
         config.write_text(f"model: m.onnx\noutput: no.onnx\n{wrong}\n" if wrong != "- a" else wrong)
         done = setting.run("quantize", "--config", config)
-        tally.result(f"job with {wrong!r}", None if done.returncode == 1 and words in done.stderr and done.stderr.startswith(f"error: {config}") else done.stderr)
+        tally.expect(f"job with {wrong!r}", done.returncode == 1 and words in done.stderr and done.stderr.startswith(f"error: {config}"), done.stderr)
     config.write_text("output: c.so\ntarget: [x86-64-v2, x86-64-v3]\n")
     done = setting.run("compile", setting.model, "--config", config)
-    tally.result("compile from a file", None if done.returncode == 0 and "wrote c.so" in done.stdout and "x86-64-v3" in done.stdout else done.stderr)
+    tally.expect("compile from a file", done.returncode == 0 and "wrote c.so" in done.stdout and "x86-64-v3" in done.stdout, done.stderr)
 
 
 def main():

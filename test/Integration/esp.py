@@ -278,7 +278,7 @@ def old_mnist(tally, folder):
     for kind in ("cpp", "hpp"):
         path = made.with_suffix("." + kind)
         own = hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else "no file"
-        tally.result(f"mnist {kind}", None if own == published[f"{kind}_sha256"] else own)
+        tally.expect(f"mnist {kind}", own == published[f"{kind}_sha256"], own)
     pixels = np.array(facts["input"]["pixels_0_255"], np.float64) / 255 * 2**15
     np.save(folder / "digit.npy", np.minimum(np.trunc(pixels), 32767).astype(np.int16).reshape(1, 28, 28))
     outcome = esp(
@@ -337,7 +337,7 @@ def old_convert(tally, folder):
         if "filter_count" not in layer:
             continue
         values = elements(text, layer["name"] + "_filter")[: layer["filter_count"]]
-        tally.result(f"convert {layer['name']}", None if fnv(values) == layer["filter_fnv1a32_le16"] else values[:8])
+        tally.expect(f"convert {layer['name']}", fnv(values) == layer["filter_fnv1a32_le16"], values[:8])
 
 
 def old_layouts(tally, folder):

@@ -72,7 +72,7 @@ def main():
             totals = re.search(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", outcome.stdout, re.M)
             whole = totals and totals.group(2) == totals.group(3) == "0" and int(totals.group(1)) >= int(count)
             print(f"{name}: {totals.group(0) if totals else 'no totals'}", flush=True)
-            tally.result(name, None if whole and outcome.returncode == 0 else (outcome.stdout + outcome.stderr)[:600])
+            tally.expect(name, whole and outcome.returncode == 0, (outcome.stdout + outcome.stderr)[:600])
     tally.finish()
 
 

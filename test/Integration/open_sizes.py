@@ -91,7 +91,7 @@ def check_caches(tally, folder):
     model, library = folder / "caches.onnx", folder / "caches.so"
     caches(model, count)
     done = run([ONNXQ, "compile", model, "-o", library, "--quiet"], timeout=300)
-    tally.result("compile caches", None if done.status == 0 else done.stderr[:300])
+    tally.expect("compile caches", done.status == 0, done.stderr[:300])
     rng = np.random.default_rng(0)
     new, *pasts = [rng.standard_normal((1, 4, rows, 64)).astype(np.float32) for rows in [1] + count * [length]]
     write_tensors(folder / "in", [new, *pasts])
@@ -126,7 +126,7 @@ def main():
             model, library = folder / f"{length}.onnx", folder / f"{length}.so"
             chain(model, length)
             done = run([ONNXQ, "compile", model, "-o", library, "--quiet"], timeout=300)
-            tally.result(f"compile {length}", None if done.status == 0 else done.stderr[:300])
+            tally.expect(f"compile {length}", done.status == 0, done.stderr[:300])
             x = np.random.default_rng(length).standard_normal((ROWS, WIDTH)).astype(np.float32)
             np.save(folder / "x.npy", x)
             done = run([ONNXQ, "run", library, "--input", f"x={folder / 'x.npy'}", "--output-dir", folder], timeout=300)

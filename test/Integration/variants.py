@@ -78,7 +78,7 @@ def features(folder, model, tally):
     """What every processor here lacks: AMX without the system's leave, or another maker's instructions."""
     library = folder / "foreign.so"
     told = compile(model, library, "--target", "x86-64-v3", "--features", "+fma4,+xop")
-    tally.result("compile tells its target", None if re.search(r"wrote .*foreign.so \(.* kB, for x86-64-v3: .*xop", told) else told)
+    tally.expect("compile tells its target", re.search(r"wrote .*foreign.so \(.* kB, for x86-64-v3: .*xop", told), told)
     needed = ["foreign.so", "x86-64-v3", "fma4 xop", "doesn't have"]
     for verb in (["run", library, "--random-seed", "1"], ["bench", library, "--seconds", "0.1"]):
         refused(tally, f"{verb[0]} of foreign features", [harness.ONNXQ, *verb], needed)
@@ -88,10 +88,10 @@ def features(folder, model, tally):
     refused(tally, "runner of foreign features", [RUNNER, "run", library, "/dev/null", folder / "y"], needed)
     refused(tally, "calibrate for another processor", [harness.ONNXQ, "calibrate", model, "--data", samples, "-o", folder / "t.json", "--target", "x86-64-v3", ], [], status=0)
     described = json.loads(harness.run([harness.ONNXQ, "compile", model, "-o", library, "--json", "--target", "x86-64-v3"]).stdout)
-    tally.result("compile as JSON", None if "avx2" in described["targets"][0]["features"] and described["bytes"] > 0 else str(described))
+    tally.expect("compile as JSON", "avx2" in described["targets"][0]["features"] and described["bytes"] > 0, str(described))
     header = folder / "object.h"
     compile(model, folder / "object.o", "--target", VARIANTS, "--name", "net")
-    tally.result("header tells its targets", None if re.search(r'NET_TARGETS "x86-64-v4: .*; x86-64-v3: .*; x86-64-v2', header.read_text()) else header.read_text()[:600])
+    tally.expect("header tells its targets", re.search(r'NET_TARGETS "x86-64-v4: .*; x86-64-v3: .*; x86-64-v2', header.read_text()), header.read_text()[:600])
     for wrong, words in {
         "x86-64-v3,aarch64": ["different machines"],
         "x86-64-v3,vax": ["unknown target 'vax'"],
@@ -110,14 +110,14 @@ def own_program(folder):
 def variants(folder, model, tally):
     library = folder / "several.so"
     told = compile(model, library, "--target", VARIANTS)
-    tally.result("compile tells its variants", None if re.search(r"x86-64-v4.*; x86-64-v3.*; x86-64-v2", told) else told)
+    tally.expect("compile tells its variants", re.search(r"x86-64-v4.*; x86-64-v3.*; x86-64-v2", told), told)
     info = json.loads(harness.run([harness.ONNXQ, "info", library, "--json"]).stdout)
-    tally.result("info tells the variants", None if [target["name"] for target in info["targets"]] == ["x86-64-v4", "x86-64-v3", "x86-64-v2"] else str(info))
+    tally.expect("info tells the variants", [target["name"] for target in info["targets"]] == ["x86-64-v4", "x86-64-v3", "x86-64-v2"], str(info))
     program = own_program(folder)
     x = np.random.default_rng(1).standard_normal((1, 3, 16, 16)).astype(np.float32)
     bundle(folder / "inputs", x)
     ours = harness.run([program, library])
-    tally.result("a program of its own", None if ours.status == 0 and b" 64 x86-64-v4\t" in ours.stdout else ours.stdout.decode() + ours.stderr)
+    tally.expect("a program of its own", ours.status == 0 and b" 64 x86-64-v4\t" in ours.stdout, ours.stdout.decode() + ours.stderr)
     if not shutil.which("qemu-x86_64"):
         print("skipped: qemu-x86_64 isn't there")
         tally.skipped += 1
@@ -128,7 +128,7 @@ def variants(folder, model, tally):
         compile(model, alone, "--target", level)
         for name, path in (("several", library), ("alone", alone)):
             result = harness.run(["qemu-x86_64", "-cpu", cpu, RUNNER, "run", path, folder / "inputs", folder / name])
-            tally.result(f"{name} on {cpu}", None if result.status == 0 else result.stderr)
+            tally.expect(f"{name} on {cpu}", result.status == 0, result.stderr)
         same = (folder / "several").read_bytes() == (folder / "alone").read_bytes()
         tally.result(f"variant of {level}", None if same else "gives something else than the library for it alone")
     refused(tally, "v4 on AVX2", ["qemu-x86_64", "-cpu", "max", RUNNER, "run", compiled(folder, model, "x86-64-v4"), folder / "inputs", folder / "y"],
@@ -173,7 +173,7 @@ def cross(folder, model, tally):
     program = build("aarch64,aarch64+dotprod")
     results = {cpu: harness.run([*emulator, cpu, program]) for cpu in ("cortex-a53", "max")}
     for cpu, result in results.items():
-        tally.result(f"aarch64 variants on {cpu}", None if result.status == 0 else result.stdout.decode() + result.stderr)
+        tally.expect(f"aarch64 variants on {cpu}", result.status == 0, result.stdout.decode() + result.stderr)
     refused(tally, "dotprod on cortex-a53", [*emulator, "cortex-a53", build("aarch64+dotprod")], ["aarch64+dotprod", "dotprod", "doesn't have"])
 
 

@@ -55,7 +55,15 @@ WORD = re.compile(r"\s*(?://|#|;)\s*([A-Z][\w-]*(?:\{LITERAL\})?)(.?)")
 KNOWN = re.compile(r"(?:-(?:LABEL|NEXT|SAME|DAG|NOT|EMPTY|COUNT-\d+))?(?:\{LITERAL\})?$")
 
 
+# What a tool printed may be nothing, and a result without a problem has passed.
+SILENT = re.compile(r"\.result\(.*\bNone if .* else \w+\.(?:stderr|stdout)\b(?!.* or )")
+
+
 def check_lines(root):
+    for path in walk(root, (".py",)):
+        for number, line in enumerate(lines(root, path), 1):
+            if SILENT.search(line):
+                yield f"{path}:{number}: passes if nothing is printed; Tally.expect doesn't: {line.strip()[:120]}"
     for path in walk(root, (".mlir", ".test")):
         text = lines(root, path)
         named = re.findall(r"--?check-prefix(?:es)?[= ]([\w,-]+)", "\n".join(text))

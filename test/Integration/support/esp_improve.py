@@ -105,13 +105,13 @@ def improvements(tally, folder):
         tally.result("--min-sqnr reaches", None if db >= 34.9 and wide_share(made) > 0 else f"{db:.1f} dB")
         said = re.search(rb"([0-9]+) of ([0-9]+) nodes have 16 bits \(([0-9.]+)% of the multiplications\)", outcome.stdout)
         share = float(said.group(3)) if said else -1
-        tally.result("--min-sqnr tells", None if abs(share - 100 * wide_share(made)) < 0.1 else f"{outcome.stdout}")
+        tally.expect("--min-sqnr tells", abs(share - 100 * wide_share(made)) < 0.1, f"{outcome.stdout}")
     for limit in (15, 60):
         made, db, outcome = quantize("--min-sqnr", "90", "--max-int16", f"{limit}%")
         if made is not None:
             share = 100 * wide_share(made)
             tally.result(f"--max-int16 {limit}%", None if share <= limit and db >= plain - 0.5 else f"{share:.1f}%, {db:.1f} dB")
-            tally.result(f"--max-int16 {limit}% warns", None if "not the 90.0 of --min-sqnr" in outcome.stderr else outcome.stderr)
+            tally.expect(f"--max-int16 {limit}% warns", "not the 90.0 of --min-sqnr" in outcome.stderr, outcome.stderr)
     for options, message in (
         (["--equalize", "--scale-channels"], "exclude each other"), (["--min-sqnr", "40", "--bits", "16"], "--bits is 8"),
         (["--max-int16", "20%"], "with --min-sqnr"), (["--min-sqnr", "40", "--max-int16", "twenty"], "such as 20%"),

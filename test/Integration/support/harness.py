@@ -103,6 +103,10 @@ class Tally:
         else:
             self.passed += 1
 
+    def expect(self, name, condition, problem):
+        """A result; one that isn't as expected fails, also if nothing was printed that could tell why."""
+        self.result(name, None if condition else problem or "isn't as expected, and nothing is said")
+
     def finish(self):
         line = f"{self.passed} passed, {self.failed} failed"
         print(line + (f", {self.skipped} skipped" if self.skipped else ""))
@@ -119,7 +123,7 @@ def judge_cases(run_all, good, bad, *options):
         names, failures = run_all(pathlib.Path(folder, "bad"), bad)
         for name in names:
             message = failures.get(name, "ran without an error")
-            tally.result(f"bad {name}", None if message.startswith("node 'node': ") else message)
+            tally.expect(f"bad {name}", message.startswith("node 'node': "), message)
     tally.finish()
 
 
