@@ -318,7 +318,8 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
                                          ::onnx_format::GraphProto &graph,
                                          std::vector<Weight> *weights) {
   graph.set_name(names.graph.empty() ? "graph" : names.graph);
-  exportInputs(block, names, graph);
+  if (failed(exportInputs(block, names, graph)))
+    return failure();
   SmallVector<Output> outputs = nameOutputs(block, names);
   nameResults(block);
   Operation *terminator = block.getTerminator();
@@ -383,9 +384,14 @@ LogicalResult GraphExporter::exportBlock(Block &block, const GraphNames &names,
   return success();
 }
 
-void GraphExporter::exportInputs(Block &block, const GraphNames &names,
-                                 ::onnx_format::GraphProto &graph) {
+LogicalResult GraphExporter::exportInputs(Block &block, const GraphNames &names,
+                                          ::onnx_format::GraphProto &graph) {
   for (auto [index, argument] : llvm::enumerate(block.getArguments())) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (type && type.getEncoding())
+      return block.getParentOp()->emitError("input ")
+             << index << " cannot be exported: ONNX has no layouts such as "
+             << type.getEncoding();
     std::string name = index < names.inputs.size() ? names.inputs[index] : "";
     valueNames[argument] = unique(
         name.empty() ? "input_" + std::to_string(index) : name, tensorNames);
@@ -395,6 +401,7 @@ void GraphExporter::exportInputs(Block &block, const GraphNames &names,
                index < names.inputDims.size() ? names.inputDims[index] : "",
                *input->mutable_type());
   }
+  return success();
 }
 
 SmallVector<GraphExporter::Output>

@@ -41,8 +41,8 @@ private:
   llvm::LogicalResult exportBlock(mlir::Block &block, const GraphNames &names,
                                   ::onnx_format::GraphProto &graph,
                                   std::vector<Weight> *weights);
-  void exportInputs(mlir::Block &block, const GraphNames &names,
-                    ::onnx_format::GraphProto &graph);
+  llvm::LogicalResult exportInputs(mlir::Block &block, const GraphNames &names,
+                                   ::onnx_format::GraphProto &graph);
   /// Outputs name the values that they are. A value that is an input of another
   /// name, belongs to another graph or is an output already is passed on by an
   /// Identity.

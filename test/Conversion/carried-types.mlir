@@ -22,3 +22,18 @@ func.func @sequence(%x: tensor<2xf32>) -> tensor<2xf32> {
 func.func @optional(%x: !onnx.Opt<tensor<2xf32>>, %y: tensor<2xf32>) -> tensor<2xf32> {
   onnx.Return %y : tensor<2xf32>
 }
+
+// -----
+
+// expected-error @below {{input 0 cannot be run: its type is 'tensor<2xf32, #onnx.layout<{dataLayout = "NCHW4C"}>>'}}
+func.func @layout(%x: tensor<2xf32, #onnx.layout<{dataLayout = "NCHW4C"}>>, %y: tensor<2xf32>) -> tensor<2xf32> {
+  onnx.Return %y : tensor<2xf32>
+}
+
+// -----
+
+func.func @layout_result(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @below {{cannot be run: its result has the layout #onnx.layout<{dataLayout = "NCHW4C"}>}}
+  %0 = "onnx.Relu"(%x) : (tensor<2xf32>) -> tensor<2xf32, #onnx.layout<{dataLayout = "NCHW4C"}>>
+  onnx.Return %x : tensor<2xf32>
+}

@@ -134,7 +134,8 @@ static LogicalResult recordSignature(func::FuncOp function) {
   NamedAttribute readOnly("bufferization.writable", b.getBoolAttr(false));
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || !storageType(tensor.getElementType()))
+    if (!tensor || tensor.getEncoding() ||
+        !storageType(tensor.getElementType()))
       return function.emitError("input ")
              << index << " cannot be run: its type is " << type;
     inputs.push_back(

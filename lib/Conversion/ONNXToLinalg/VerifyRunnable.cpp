@@ -48,6 +48,11 @@ void VerifyRunnable::runOnOperation() {
                         "shape inference or an input shape must tell it");
         return WalkResult::interrupt();
       }
+      auto ranked = cast<RankedTensorType>(tensor);
+      if (Attribute layout = ranked.getEncoding()) {
+        op->emitOpError("cannot be run: its result has the layout ") << layout;
+        return WalkResult::interrupt();
+      }
       if (!storageType(tensor.getElementType())) {
         op->emitOpError("cannot be run: elements of type ")
             << tensor.getElementType() << " can't be computed with";

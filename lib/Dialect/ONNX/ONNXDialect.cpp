@@ -17,6 +17,11 @@ using namespace onnxquant::onnx;
 #define GET_TYPEDEF_CLASSES
 #include "OnnxQuant/Dialect/ONNX/ONNXTypes.cpp.inc"
 
+#define GET_ATTRDEF_CLASSES
+#include "OnnxQuant/Dialect/ONNX/ONNXTextAttributes.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "OnnxQuant/Dialect/ONNX/ONNXTextAttributes.cpp.inc"
+
 #define GET_OP_CLASSES
 #include "OnnxQuant/Dialect/ONNX/Ops/Module.cpp.inc"
 
@@ -27,6 +32,10 @@ void ONNXDialect::initialize() {
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "OnnxQuant/Dialect/ONNX/ONNXTypes.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "OnnxQuant/Dialect/ONNX/ONNXTextAttributes.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

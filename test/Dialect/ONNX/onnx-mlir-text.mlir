@@ -60,6 +60,28 @@ func.func @others(%x: tensor<1x1x2x2xf32>, %s: tensor<?xi64>) -> tensor<1x1x4x6x
   onnx.Return %0 : tensor<1x1x4x6xf32>
 }
 
+// The one operator beside constants that has a form of its own.
+// CHECK-LABEL: func.func @filled
+func.func @filled(%s: tensor<2xi64>) -> (tensor<?x?xi32>, tensor<*xf32>) {
+  // CHECK-NEXT: onnx.ConstantOfShape(%{{.*}}) {onnx_node_name = "ones", value = dense<1> : tensor<1xi32>} : (tensor<2xi64>) -> tensor<?x?xi32>
+  // GENERIC: "onnx.ConstantOfShape"(%{{.*}}) <{value = dense<1> : tensor<1xi32>}> {onnx_node_name = "ones"} : (tensor<2xi64>) -> tensor<?x?xi32>
+  %0 = onnx.ConstantOfShape(%s) {onnx_node_name = "ones", value = dense<1> : tensor<1xi32>} : (tensor<2xi64>) -> tensor<?x?xi32>
+  // CHECK-NEXT: onnx.ConstantOfShape(%{{.*}}) : (tensor<2xi64>) -> tensor<*xf32>
+  %1 = "onnx.ConstantOfShape"(%s) : (tensor<2xi64>) -> tensor<*xf32>
+  onnx.Return %0, %1 : tensor<?x?xi32>, tensor<*xf32>
+}
+
+// CHECK-LABEL: func.func @layouts(
+// CHECK-SAME: tensor<5x3x8x8xf32, #onnx.layout<{dataLayout = "NCHW4C"}>>
+func.func @layouts(%x: tensor<5x3x8x8xf32, #onnx.layout<{dataLayout = "NCHW4C"}>>) -> tensor<5x3x8x8xf32> {
+  // CHECK-NEXT: "onnx.Relu"(%{{.*}}) : (tensor<5x3x8x8xf32, #onnx.layout<{dataLayout = "NCHW4C"}>>) -> tensor<5x3x8x8xf32, #onnx.layout<{dataLayout = "NCHW4C"}>>
+  %0 = "onnx.Relu"(%x) : (tensor<5x3x8x8xf32, #onnx.layout<{dataLayout = "NCHW4C"}>>) -> tensor<5x3x8x8xf32, #onnx.layout<{dataLayout = "NCHW4C"}>>
+  // CHECK-NEXT: "onnx.LayoutTransform"(%{{.*}}) {target_layout = #onnx.layout<{dataLayout = "NCHW8C"}>}
+  %1 = "onnx.LayoutTransform"(%0) {target_layout = #onnx.layout<{dataLayout = "NCHW8C"}>} : (tensor<5x3x8x8xf32, #onnx.layout<{dataLayout = "NCHW4C"}>>) -> tensor<5x3x8x8xf32, #onnx.layout<{dataLayout = "NCHW8C"}>>
+  %2 = "onnx.LayoutTransform"(%1) : (tensor<5x3x8x8xf32, #onnx.layout<{dataLayout = "NCHW8C"}>>) -> tensor<5x3x8x8xf32>
+  onnx.Return %2 : tensor<5x3x8x8xf32>
+}
+
 // Strings, sequences and optionals pass through.
 // CHECK-LABEL: func.func @strings(
 // CHECK-SAME: tensor<2x2x!onnx.String>

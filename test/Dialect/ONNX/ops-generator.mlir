@@ -16,7 +16,7 @@ func.func @bernoulli(%p: tensor<2x3xf32>) -> tensor<2x3xi1> {
 // CHECK-LABEL: func.func @constant_of_shape(
 // CHECK-SAME: %[[SHAPE:.*]]: tensor<2xi64>
 func.func @constant_of_shape(%shape: tensor<2xi64>) -> tensor<?x?xi64> {
-  // CHECK: "onnx.ConstantOfShape"(%[[SHAPE]]) <{value = dense<1> : tensor<1xi64>}> : (tensor<2xi64>) -> tensor<?x?xi64>
+  // CHECK: onnx.ConstantOfShape(%[[SHAPE]]) {value = dense<1> : tensor<1xi64>} : (tensor<2xi64>) -> tensor<?x?xi64>
   %y = "onnx.ConstantOfShape"(%shape) {value = dense<1> : tensor<1xi64>}
       : (tensor<2xi64>) -> tensor<?x?xi64>
   onnx.Return %y : tensor<?x?xi64>

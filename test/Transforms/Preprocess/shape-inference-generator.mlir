@@ -5,16 +5,16 @@
 // CHECK-LABEL: func.func @constant_of_shape(
 func.func @constant_of_shape(%n: tensor<3xi64>, %m: tensor<?xi64>, %x: tensor<?x2xf32> {onnx.name = "x", onnx.dim_params = "0:batch"})
     -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xi8>) {
-  // CHECK: "onnx.ConstantOfShape"(%{{.*}}) : (tensor<3xi64>) -> tensor<?x?x?xf32>
+  // CHECK: onnx.ConstantOfShape(%{{.*}}) : (tensor<3xi64>) -> tensor<?x?x?xf32>
   %0 = "onnx.ConstantOfShape"(%n) : (tensor<3xi64>) -> tensor<*xf32>
-  // CHECK: "onnx.ConstantOfShape"(%{{.*}}) : (tensor<?xi64>) -> tensor<*xf32>
+  // CHECK: onnx.ConstantOfShape(%{{.*}}) : (tensor<?xi64>) -> tensor<*xf32>
   %1 = "onnx.ConstantOfShape"(%m) : (tensor<?xi64>) -> tensor<*xf32>
   %shape = "onnx.Shape"(%x) {start = 0 : si64} : (tensor<?x2xf32>) -> tensor<*xi64>
-  // CHECK: "onnx.ConstantOfShape"(%{{.*}}) {onnx_dim_params = ["0:batch"]} : (tensor<2xi64>) -> tensor<?x2xf32>
+  // CHECK: onnx.ConstantOfShape(%{{.*}}) {onnx_dim_params = ["0:batch"]} : (tensor<2xi64>) -> tensor<?x2xf32>
   %2 = "onnx.ConstantOfShape"(%shape) : (tensor<*xi64>) -> tensor<*xf32>
   // A scalar is made of no dimensions.
   %none = onnx.Constant dense<> : tensor<0xi64>
-  // CHECK: "onnx.ConstantOfShape"(%{{.*}}) <{value = dense<3> : tensor<1xi8>}> : (tensor<0xi64>) -> tensor<i8>
+  // CHECK: onnx.ConstantOfShape(%{{.*}}) {value = dense<3> : tensor<1xi8>} : (tensor<0xi64>) -> tensor<i8>
   %3 = "onnx.ConstantOfShape"(%none) {value = dense<3> : tensor<1xi8>} : (tensor<0xi64>) -> tensor<*xi8>
   onnx.Return %0, %1, %2, %3 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xi8>
 }

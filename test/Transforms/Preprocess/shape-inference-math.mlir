@@ -99,7 +99,7 @@ func.func @integer_arithmetic() -> tensor<*xf32> {
   %gap = "onnx.Sub"(%most, %least) : (tensor<*xi64>, tensor<*xi64>) -> tensor<*xi64>
   // [12, 12, 2, 2]
   %product = "onnx.Mul"(%gap, %two) : (tensor<*xi64>, tensor<i64>) -> tensor<*xi64>
-  // CHECK: "onnx.ConstantOfShape"({{.*}}) : (tensor<4xi64>) -> tensor<12x12x2x2xf32>
+  // CHECK: onnx.ConstantOfShape({{.*}}) : (tensor<4xi64>) -> tensor<12x12x2x2xf32>
   %y = "onnx.ConstantOfShape"(%product) : (tensor<*xi64>) -> tensor<*xf32>
   onnx.Return %y : tensor<*xf32>
 }
@@ -142,7 +142,7 @@ func.func @symbolic_arithmetic(%x: tensor<?x?xf32> {onnx.name = "x", onnx.dim_pa
   %factors = onnx.Constant dense<[4, 3]> : tensor<2xi64>
   %0 = "onnx.Mul"(%shape, %factors) : (tensor<*xi64>, tensor<2xi64>) -> tensor<*xi64>
   %1 = "onnx.Div"(%0, %two) : (tensor<*xi64>, tensor<i64>) -> tensor<*xi64>
-  // CHECK: "onnx.ConstantOfShape"({{.*}}) {onnx_dim_params = ["0:2*h,1:floor((3*w)/2)"]} : (tensor<2xi64>) -> tensor<?x?xf32>
+  // CHECK: onnx.ConstantOfShape({{.*}}) {onnx_dim_params = ["0:2*h,1:floor((3*w)/2)"]} : (tensor<2xi64>) -> tensor<?x?xf32>
   %y = "onnx.ConstantOfShape"(%1) : (tensor<*xi64>) -> tensor<*xf32>
   onnx.Return %y : tensor<*xf32>
 }
@@ -158,7 +158,7 @@ func.func @expand_target(%x: tensor<?x4xf32> {onnx.name = "x", onnx.dim_params =
   %minus = onnx.Constant dense<-1> : tensor<i64>
   %mask = "onnx.Equal"(%target, %minus) : (tensor<*xi64>, tensor<i64>) -> tensor<*xi1>
   %sizes = "onnx.Where"(%mask, %ones, %target) : (tensor<*xi1>, tensor<*xi64>, tensor<*xi64>) -> tensor<*xi64>
-  // CHECK: "onnx.ConstantOfShape"(%{{.*}}) {onnx_dim_params = ["0:batch"]} : (tensor<3xi64>) -> tensor<?x4x1xf32>
+  // CHECK: onnx.ConstantOfShape(%{{.*}}) {onnx_dim_params = ["0:batch"]} : (tensor<3xi64>) -> tensor<?x4x1xf32>
   %y = "onnx.ConstantOfShape"(%sizes) : (tensor<*xi64>) -> tensor<*xf32>
   onnx.Return %y : tensor<*xf32>
 }
@@ -195,17 +195,17 @@ func.func @scaled_in_floats(%x: tensor<?x?xf32> {onnx.name = "x", onnx.dim_param
   %scaled = "onnx.Mul"(%floats, %scale) : (tensor<*xf32>, tensor<2xf32>) -> tensor<*xf32>
   %down = "onnx.Floor"(%scaled) : (tensor<*xf32>) -> tensor<*xf32>
   %0 = "onnx.Cast"(%down) {to = i64} : (tensor<*xf32>) -> tensor<*xi64>
-  // CHECK: "onnx.ConstantOfShape"({{.*}}) {onnx_dim_params = ["0:2*h,1:floor((3*w)/2)"]}
+  // CHECK: onnx.ConstantOfShape({{.*}}) {onnx_dim_params = ["0:2*h,1:floor((3*w)/2)"]}
   %1 = "onnx.ConstantOfShape"(%0) : (tensor<*xi64>) -> tensor<*xf32>
   // Without rounding, the cast cuts off.
   %2 = "onnx.Cast"(%scaled) {to = i64} : (tensor<*xf32>) -> tensor<*xi64>
-  // CHECK: "onnx.ConstantOfShape"({{.*}}) {onnx_dim_params = ["0:2*h,1:floor((3*w)/2)"]}
+  // CHECK: onnx.ConstantOfShape({{.*}}) {onnx_dim_params = ["0:2*h,1:floor((3*w)/2)"]}
   %3 = "onnx.ConstantOfShape"(%2) : (tensor<*xi64>) -> tensor<*xf32>
   %four = onnx.Constant dense<4.0> : tensor<f32>
   %4 = "onnx.Div"(%floats, %four) : (tensor<*xf32>, tensor<f32>) -> tensor<*xf32>
   %up = "onnx.Ceil"(%4) : (tensor<*xf32>) -> tensor<*xf32>
   %5 = "onnx.Cast"(%up) {to = i64} : (tensor<*xf32>) -> tensor<*xi64>
-  // CHECK: "onnx.ConstantOfShape"({{.*}}) {onnx_dim_params = ["0:floor((h+3)/4),1:floor((w+3)/4)"]}
+  // CHECK: onnx.ConstantOfShape({{.*}}) {onnx_dim_params = ["0:floor((h+3)/4),1:floor((w+3)/4)"]}
   %6 = "onnx.ConstantOfShape"(%5) : (tensor<*xi64>) -> tensor<*xf32>
   onnx.Return %1, %3, %6 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }

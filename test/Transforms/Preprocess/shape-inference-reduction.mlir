@@ -58,13 +58,13 @@ func.func @contents(%x: tensor<?x3x4xf32> {onnx.name = "x", onnx.dim_params = "0
   %static = onnx.Constant dense<[5, 7, 6]> : tensor<3xi64>
   %zero = onnx.Constant dense<0> : tensor<1xi64>
   %max = "onnx.ReduceMax"(%static, %zero) : (tensor<3xi64>, tensor<1xi64>) -> tensor<*xi64>
-  // CHECK: "onnx.ConstantOfShape"
+  // CHECK: onnx.ConstantOfShape
   // CHECK-SAME: onnx_dim_params = ["0:12*batch"]
   %0 = "onnx.ConstantOfShape"(%size) : (tensor<*xi64>) -> tensor<*xf32>
-  // CHECK: "onnx.ConstantOfShape"
+  // CHECK: onnx.ConstantOfShape
   // CHECK-SAME: onnx_dim_params = ["0:batch+7"]
   %1 = "onnx.ConstantOfShape"(%sum) : (tensor<*xi64>) -> tensor<*xf32>
-  // CHECK: "onnx.ConstantOfShape"
+  // CHECK: onnx.ConstantOfShape
   // CHECK-SAME: -> tensor<7xf32>
   %2 = "onnx.ConstantOfShape"(%max) : (tensor<*xi64>) -> tensor<*xf32>
   onnx.Return %0, %1, %2 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>

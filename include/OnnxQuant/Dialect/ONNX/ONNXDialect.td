@@ -16,7 +16,7 @@ def ONNX_Dialect : Dialect {
     only. An operand that is left out is `onnx.NoValue` of type `none`; a
     result that is left out has type `none`.
 
-    The text is the generic form with attributes in `{}`: integers are `si64`,
+    The text is the generic form, but for constants: integers are `si64`,
     lists of integers are `i64` arrays, floats are `f32`. Signed tensors have
     signless elements (`i8`), unsigned tensors unsigned ones (`ui8`).
 
@@ -33,6 +33,7 @@ def ONNX_Dialect : Dialect {
   }];
   let hasConstantMaterializer = 1;
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
 }
 
 class ONNX_Type<string name, string typeMnemonic, list<Trait> traits = []>

@@ -24,7 +24,7 @@ def ONNX_ConstantOfShapeOp : ONNX_Op<"ConstantOfShape", [9, 20, 21, 23]> {
 
     Example:
     ```mlir
-    %y = "onnx.ConstantOfShape"(%shape) {value = dense<1> : tensor<1xi64>} : (tensor<2xi64>) -> tensor<?x?xi64>
+    %y = onnx.ConstantOfShape(%shape) {value = dense<1> : tensor<1xi64>} : (tensor<2xi64>) -> tensor<?x?xi64>
     ```
   }];
   let arguments = (ins
@@ -32,6 +32,10 @@ def ONNX_ConstantOfShapeOp : ONNX_Op<"ConstantOfShape", [9, 20, 21, 23]> {
       OptionalAttr<ElementsAttr>:$value);
   let results = (outs
       ONNX_AnyTensor:$output);
+  // As onnx-mlir prints it.
+  let assemblyFormat = [{
+    `(` $input `)` attr-dict `:` functional-type($input, results)
+  }];
   let hasVerifier = 1;
 }
 
