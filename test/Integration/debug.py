@@ -672,28 +672,6 @@ def check_scaled_channels(folder, form):
     return f"seems to be bad: {low}" if low else None
 
 
-def check_scaled_products(folder):
-    """So are channels before products of matrices, where others read the normalization as it is."""
-    wide = np.where(np.arange(16) == 5, 20, 1).astype(np.float32)
-    weights = {"g": wide, "w": f32(16, 16) / wide[:, None], "v": f32(16, 16)}
-    nodes = [helper.make_node("LayerNormalization", ["x", "g"], ["n"], "norm"), helper.make_node("MatMul", ["n", "w"], ["m"], "product"),
-             helper.make_node("Add", ["n", "m"], ["s"], "sum"), helper.make_node("MatMul", ["s", "v"], ["y"], "last")]
-    graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", 1, ["N", 12, 16])],
-                              [helper.make_tensor_value_info("y", 1, ["N", 12, 16])],
-                              [numpy_helper.from_array(array, name) for name, array in weights.items()])
-    real, quant = folder / "net.onnx", folder / "net.q.onnx"
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), real)
-    np.save(folder / "x.npy", f32(6, 12, 16))
-    onnxq("quantize", real, "--data", folder / "x.npy", "-o", quant, "--quiet")
-    if "n_scaled" not in {name for node in onnx.load(quant).graph.node for name in node.output}:
-        return "nothing was scaled"
-    report = debug(real, quant, folder / "x.npy")
-    low = [w["name"] for w in report["weights"] if w["qdq_err"] is not None and w["qdq_err"] < 30]
-    low += [t["name"] for t in report["tensors"] if t["xmodel_err"] is not None and t["xmodel_err"] < 25]
-    compared = any(t["name"].startswith("n_scaled") for t in report["tensors"])
-    return f"seems to be bad: {low}, without a counterpart: {report['unmatched']}" if low or report["unmatched"] or not compared else None
-
-
 def cases():
     for form, options in FORMS.items():
         yield f"weights/{form}", lambda folder, f=form, o=options: check_spoiled_weights(folder, f, o)
@@ -706,7 +684,6 @@ def cases():
     yield "bias/qlinear", lambda folder: check_bias(folder, "qlinear")
     yield "scaled/qdq", lambda folder: check_scaled_channels(folder, "qdq")
     yield "scaled/qlinear", lambda folder: check_scaled_channels(folder, "qlinear")
-    yield "scaled/products", check_scaled_products
     yield "fusion", check_fusion
     yield "names", check_names
     yield "figures", check_figures

@@ -6,6 +6,7 @@ Small encoders with every kind of mask, batches of padded rows, in both placemen
 ones (MiniLM, gte-small) where they have been fetched, with text out of our own documentation.
 """
 
+import json
 import pathlib
 import re
 import sys
@@ -181,6 +182,12 @@ def judge_wide(tally, folder):
     print(f"wide channels: ONNX Runtime {theirs[0]:.1f} dB, without {theirs[1]:.1f}; ours {ours[0]:.1f}, without {ours[1]:.1f}", flush=True)
     gained = min(theirs[0] - theirs[1], ours[0] - ours[1])
     tally.result("wide channels", f"{gained:.1f} dB gained, expected {GAINED}" if gained < GAINED else None)
+    # onnxq debug compares scaled tensors with ones of the float model that are scaled, too.
+    report = json.loads(q.onnxq("debug", model, files[0], "--data", folder / "data.npz", "--json", "--quiet", "--seconds", 0))
+    scaled = [t for t in report["tensors"] if "_scaled" in t["name"]]
+    low = [t["name"] for t in scaled if t["xmodel_err"] is None or t["xmodel_err"] < 20]
+    tally.result("wide channels/debug", f"{len(scaled)} scaled tensors, of these low {low}, unmatched {report['unmatched']}"
+                 if low or len(scaled) < 4 or report["unmatched"] else None)
 
 
 def words(text, known):
