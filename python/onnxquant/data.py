@@ -58,7 +58,8 @@ def _as_array(value: Any, name: str = "") -> "np.ndarray[Any, Any]":
     if value.dtype.kind not in "fiub":
         where = f"input '{name}' expects" if name else "a sample expects"
         raise DataError(f"{where} numbers, but got {value.dtype}")
-    return value
+    array: "np.ndarray[Any, Any]" = value
+    return array
 
 
 def to_sample(item: Any) -> Sample:
