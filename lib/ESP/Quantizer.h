@@ -134,6 +134,9 @@ private:
   llvm::Error placeFilter(Node &made, const Filter &filter, const Dims &dims,
                           llvm::StringRef name, int64_t inputExponent,
                           llvm::StringRef bias);
+  llvm::Error placeBias(Node &made, llvm::StringRef bias, int64_t inputExponent,
+                        llvm::ArrayRef<int64_t> scales,
+                        std::vector<double> &largest);
   void fitBiases(const Filter &filter, const Tensor &bias,
                  int64_t inputExponent, std::vector<int64_t> &scales) const;
   std::string packedMatrix(llvm::StringRef name);

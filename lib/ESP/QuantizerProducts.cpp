@@ -62,20 +62,31 @@ llvm::Error Quantizer::placeFilter(Node &current, const Filter &filter,
     appendElement(tensor.data, q, bits / 8);
   }
   current.inputs.push_back(put(std::move(tensor)));
+  if (llvm::Error error =
+          placeBias(current, bias, inputExponent, scales, largest))
+    return error;
   ++layers;
+  double most = std::ldexp(1.0, options.chip->laneBits - 1);
   wideLayers += !options.legacy && bits == 8 && options.chip->laneBits < 32 &&
-                llvm::any_of(
-                    largest,
-                    [&](double sum) {
-                      return sum >= std::ldexp(1.0, options.chip->laneBits - 1);
-                    });
+                llvm::any_of(largest, [&](double sum) { return sum >= most; });
+  return llvm::Error::success();
+}
+
+/// Adds a bias to a node's inputs, and to the largest magnitudes of its sums.
+llvm::Error Quantizer::placeBias(Node &current, StringRef bias,
+                                 int64_t inputExponent,
+                                 llvm::ArrayRef<int64_t> scales,
+                                 std::vector<double> &largest) {
   if (bias.empty())
     return llvm::Error::success();
   if (!isConstant(bias))
     return fail("has a bias that isn't constant");
   const Tensor &from = *constants[bias.str()];
-  if (from.numElements() != outputs && from.numElements() != 1)
+  int64_t outputs = largest.size(), count = from.numElements();
+  if (count != outputs && count != 1)
     return fail("has a bias of another size than its outputs");
+  int bits = bitsOf(*node);
+  bool perChannel = options.perChannel && node->opType != "MatMul";
   Tensor sums;
   sums.name = bias.str();
   sums.docString = "layout ==> UNK";
@@ -96,12 +107,13 @@ llvm::Error Quantizer::placeFilter(Node &current, const Filter &filter,
   }
   int64_t clipped = 0;
   for (int64_t o = 0; o < outputs; ++o) {
-    double value = from.at(from.numElements() == 1 ? 0 : o);
-    int64_t exponent = sums.exponents[perChannel ? o : 0];
+    double value = from.at(count == 1 ? 0 : o);
+    int64_t exponent = sums.exponents[perChannel ? o : 0],
+            q = quantizedNumber(value, exponent, width);
+    largest[o] += std::abs(static_cast<double>(q));
     clipped +=
         std::abs(std::ldexp(value, -exponent)) > std::ldexp(1.0, width - 1) + 1;
-    appendElement(sums.data, quantizedNumber(value, exponent, width),
-                  bytesOf(sums.type));
+    appendElement(sums.data, q, bytesOf(sums.type));
   }
   if (clipped && !options.legacy)
     note("node '" + node->name + "' (" + node->opType + ") has " +
