@@ -196,6 +196,8 @@ def add_empties():
         empty(op, op, [image], [4])
     for op in ("AveragePool", "MaxPool", "LpPool"):
         empty(op, op, [image], [4], kernel_shape=[2, 2], pads=[1, 1, 1, 1])
+    # Of no rows, fewer than none would be left: (0 - 1) * 2 + 1.
+    empty("conv-transpose", "ConvTranspose", [image, random((2, 1, 1, 3))], [4], auto_pad="SAME_UPPER", strides=[2, 2])
 
 
 def add_unbounded():

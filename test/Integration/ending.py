@@ -96,9 +96,10 @@ def interrupts(setting, tally):
     }
     case = setting.folder / "cases" / "one" / "test_data_set_0"
     case.mkdir(parents=True)
-    make_model(case.parent / "model.onnx", layers=60, channels=96)
+    layers = 200
+    make_model(case.parent / "model.onnx", layers=layers, channels=96)
     # With an input, so that it is compiled: that takes longer than the wait below.
-    for name, shape in (("input_0", (1, 3, 64, 64)), ("output_0", (1, 96 + 59 % 5, 1, 1))):
+    for name, shape in (("input_0", (1, 3, 64, 64)), ("output_0", (1, 96 + (layers - 1) % 5, 1, 1))):
         (case / f"{name}.pb").write_bytes(numpy_helper.from_array(np.zeros(shape, np.float32), name).SerializeToString())
     setting.files.append("cases")
     for name, words in verbs.items():

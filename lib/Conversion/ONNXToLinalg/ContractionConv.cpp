@@ -113,6 +113,7 @@ static TransposedSizes getTransposedSizes(Emitter &e, onnx::ConvTransposeOp op,
     if (!shape.empty() || isSame) {
       output = shape.empty() ? minSize(e, full, e.mulSize(input[i], stride))
                              : e.getIndexAttr(shape[i]);
+      checkAtLeast(e, output, zero, "the kernel leaves nothing of the output");
       OpFoldResult total = maxSize(e, zero, e.subSize(full, output));
       OpFoldResult half = e.floorDivSize(total, e.getIndexAttr(2));
       begin = isUpper ? half : e.subSize(total, half);
