@@ -42,18 +42,21 @@ static std::vector<std::string> joinersFor(const Triple &triple) {
   return programs;
 }
 
-/// Folders of programs that are installed with this code: that of the file that
-/// holds it, a program or Python's module, and `bin` in it.
-static std::vector<std::string> ownFolders() {
-  void *here = reinterpret_cast<void *>(&ownFolders);
+/// The file that holds this code: a program, whatever name it was started by,
+/// or Python's module.
+static std::string ownFile() {
+  void *here = reinterpret_cast<void *>(&ownFile);
   Dl_info info;
-  SmallString<128> path(sys::fs::getMainExecutable(nullptr, here));
   if (dladdr(here, &info) && StringRef(info.dli_fname).contains(".so"))
-    path = info.dli_fname;
-  sys::path::remove_filename(path);
-  std::string folder = path.str().str();
-  sys::path::append(path, "bin");
-  return {folder, path.str().str()};
+    return info.dli_fname;
+  return sys::fs::getMainExecutable(nullptr, here);
+}
+
+/// Folders of programs that are installed with this code: that of its file, and
+/// `bin` in it.
+static std::vector<std::string> ownFolders() {
+  std::string folder = sys::path::parent_path(ownFile()).str();
+  return {folder, folder + "/bin"};
 }
 
 /// The first of the programs that there is; empty if there is none.
@@ -150,12 +153,8 @@ link(StringRef program, const Objects &objects, ArrayRef<StringRef> options,
 /// Where a package brings libraries along: `lib` beside the file that this code
 /// is part of, or beside its folder.
 static std::vector<std::string> packagedFolders() {
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<void *>(&getOpenMPLibraries), &info) ||
-      !info.dli_fname)
-    return {};
   SmallString<128> file;
-  if (sys::fs::real_path(info.dli_fname, file))
+  if (sys::fs::real_path(ownFile(), file))
     return {};
   StringRef folder = sys::path::parent_path(file);
   return {(folder + "/lib").str(),

@@ -27,6 +27,8 @@ NAME, VERSION = "onnxquant", "0.1.0"
 INFO = f"{NAME}-{VERSION}.dist-info"
 # What every machine with Python has.
 SYSTEM = ("libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so", "ld-linux", "linux-vdso", "libutil.so")
+# The last one runs what the first one times.
+PROGRAMS = ("onnxq", "onnxq-opt", "onnxq-runner")
 # Entries of an archive have this time, so that the same tree gives the same wheel.
 TIME = (2020, 1, 1, 0, 0, 0)
 
@@ -47,7 +49,7 @@ def _build(config: Config) -> pathlib.Path:
     if not (build / "build.ninja").exists():
         subprocess.run(["cmake", "--preset", "release", "-B", str(build)], cwd=ROOT, check=True, stdout=sys.stderr)
     subprocess.run(
-        ["cmake", "--build", str(build), "--target", "onnxquant_python", "onnxq", "onnxq-opt"],
+        ["cmake", "--build", str(build), "--target", "onnxquant_python", *PROGRAMS],
         check=True, stdout=sys.stderr,
     )
     return build
@@ -149,7 +151,7 @@ def _package_files(build: pathlib.Path, self_contained: bool) -> Dict[str, Tuple
             files[str(path.relative_to(package.parent))] = (path.read_bytes(), 0o644)
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     binaries = {f"{NAME}/{name}{suffix}": build / "python" / NAME / f"{name}{suffix}" for name in ("_compiler", "_runtime")}
-    binaries.update({f"{NAME}/bin/{name}": build / "bin" / name for name in ("onnxq", "onnxq-opt")})
+    binaries.update({f"{NAME}/bin/{name}": build / "bin" / name for name in PROGRAMS})
     if self_contained:
         binaries.update(_linker(build))
     with tempfile.TemporaryDirectory() as folder:

@@ -24,3 +24,5 @@ def test_pip_install(tmp_path, model):
     assert printed.strip() == "13"
     version = subprocess.run([str(venv / "bin" / "onnxq"), "--version"], check=True, stdout=subprocess.PIPE, text=True)
     assert version.stdout.startswith("onnxq ")
+    # With all that its verbs start.
+    subprocess.run([str(venv / "bin" / "onnxq"), "bench", model, "--seconds", "0.1"], cwd=tmp_path, check=True)
