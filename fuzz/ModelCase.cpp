@@ -82,7 +82,9 @@ CaseResult onnxquant::fuzz::runText(StringRef text) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<onnx::ONNXDialect, func::FuncDialect>();
   SilentHandler handler(&context);
-  auto module = parseSourceString<ModuleOp>(text, &context);
+  // The parser reads the zero behind a text, which files have in memory.
+  std::string terminated = text.str();
+  auto module = parseSourceString<ModuleOp>(terminated, &context);
   result.error = handler.take();
   if (!module) {
     if (result.error.empty())
