@@ -147,10 +147,10 @@ Value Expander::transpose(Value value, ArrayRef<unsigned> from,
   return succeeded(shapes.infer(y.getDefiningOp())) ? y : Value();
 }
 
-/// An operand with a dimension for each group of letters.
-Value Expander::arrange(unsigned operand, ArrayRef<Letters> groups) {
+/// The letters of all groups, and which of them each group has.
+static Letters flatten(ArrayRef<Letters> groups,
+                       SmallVector<ReassociationIndices> &axes) {
   Letters order;
-  SmallVector<ReassociationIndices> axes;
   for (const Letters &group : groups) {
     ReassociationIndices &indices = axes.emplace_back();
     for (unsigned letter : group) {
@@ -158,6 +158,13 @@ Value Expander::arrange(unsigned operand, ArrayRef<Letters> groups) {
       order.push_back(letter);
     }
   }
+  return order;
+}
+
+/// An operand with a dimension for each group of letters.
+Value Expander::arrange(unsigned operand, ArrayRef<Letters> groups) {
+  SmallVector<ReassociationIndices> axes;
+  Letters order = flatten(groups, axes);
   Value value = transpose(op.getInputs()[operand],
                           product.loops.operands[operand], order);
   if (value && axes.size() < order.size())
@@ -196,15 +203,8 @@ Value Expander::expand() {
 
 /// The result with a dimension for each letter, in the Einsum's order.
 Value Expander::split(Value y, ArrayRef<Letters> groups) {
-  Letters order;
   SmallVector<ReassociationIndices> axes;
-  for (const Letters &group : groups) {
-    ReassociationIndices &indices = axes.emplace_back();
-    for (unsigned letter : group) {
-      indices.push_back(static_cast<int64_t>(order.size()));
-      order.push_back(letter);
-    }
-  }
+  Letters order = flatten(groups, axes);
   if (axes.size() < order.size()) {
     SmallVector<OpFoldResult> sizes;
     SmallVector<int64_t> known;
